@@ -1,0 +1,2 @@
+//! The binary `neap`.
+fn main() {}
