@@ -1,1 +1,23 @@
-//! The intermediate representation.
+//! neap's intermediate representation: a strict subset of MLIR in arenas.
+//!
+//! Text goes through [`parse`] into a [`Module`], passes change it through its mutators, and [`print`]
+//! gives text back that MLIR's own tools accept. [`facts`] says what operations mean; [`plan`] reads and
+//! writes the attributes that a plan is made of; [`verify`] checks the rules of the representation.
+//!
+//! This crate knows no pass, no solver and no file system.
+
+pub mod attr;
+pub mod diag;
+pub mod func;
+pub mod loc;
+pub mod module;
+pub mod name;
+pub mod plan;
+pub mod size;
+pub mod types;
+
+pub use attr::Attr;
+pub use loc::{Loc, Span};
+pub use module::{Attrs, BlockId, Def, Module, OpId, OpSpec, RegionId, Use, ValueId};
+pub use name::Name;
+pub use types::{Dim, Sign, Ty, Type};

@@ -1,1 +1,4 @@
-//! The passes.
+//! neap's passes: what is fused, what shares bytes, what is locked, when each operation runs, where each storage lies.
+//!
+//! Each pass is one file (or one folder), one line in the registry, one folder of golden tests. Passes do no input or output
+//! and know no clock.
