@@ -8,6 +8,7 @@
 
 pub mod attr;
 pub mod diag;
+pub mod float;
 pub mod func;
 pub mod loc;
 pub mod module;
