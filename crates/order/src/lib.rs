@@ -1,1 +1,37 @@
-//! The ordering solver.
+//! Memory-aware ordering of a task graph, with proofs.
+//!
+//! [`solve`] takes a [`Problem`] (ops, storages that they write and read, dependencies, candidates for sharing bytes) and returns the order
+//! whose peak of live bytes is least, or the best it found together with a lower bound. Plain data in, plain data out: the crate knows no IR, no
+//! clock and no files.
+
+mod certificate;
+mod csr;
+mod error;
+#[cfg(test)]
+mod fixtures;
+mod greedy;
+mod ids;
+mod matching;
+mod model;
+mod problem;
+mod replay;
+mod shuffle;
+mod simulate;
+mod solution;
+mod solve;
+mod subtree;
+mod taken;
+mod tighten;
+mod topo;
+mod validate;
+
+pub use certificate::{Certificate, FlowEdge, Node, SetFlow};
+pub use error::{OrderError, Place, ProblemError, Refusal};
+pub use ids::{ClassId, GroupId, OpId, StorageId};
+pub use problem::{Class, InPlace, Op, Placement, Problem, Spec, Storage};
+pub use simulate::{Merged, Simulation, simulate};
+pub use solution::{
+    BudgetAnswer, Failure, InfeasibleProof, Options, OrderMode, Progress, Proof, Schedule, Solution, Stats, Watch,
+};
+pub use solve::solve;
+pub use taken::{Taken, merged, refusal};

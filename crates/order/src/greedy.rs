@@ -1,0 +1,245 @@
+//! The greedy of the literature, with keys that stay true: smallest net change first, then the longest remaining critical path, then the
+//! smallest id.
+//!
+//! When the second-last user of a storage runs, the net change of the last one drops; its key is updated then. O((V + E) log V).
+
+use crate::model::{Model, NONE};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Longest path in cycles from each op to an end, itself included (every op counts 1 when no op has cycles).
+pub(crate) fn critical_path(model: &Model, topo: &[u32]) -> Vec<i64> {
+    let unit = u64::from(model.cycles.iter().all(|&c| c == 0));
+    let mut path = vec![0i64; model.n];
+    for &v in topo.iter().rev() {
+        let v = v as usize;
+        let rest = model.succs.row(v).iter().map(|&w| path[w as usize]).max().unwrap_or(0);
+        path[v] = rest + (model.cycles[v] + unit) as i64;
+    }
+    path
+}
+
+/// A greedy order; `None` when a class limit (or a group) leaves no way on. `weight` is that of the critical path in percent.
+pub(crate) fn order(model: &Model, path: &[i64], weight: u8) -> Option<Vec<u32>> {
+    let mut g = Greedy::new(model, path, weight);
+    let mut order = Vec::with_capacity(model.n);
+    for v in 0..model.n as u32 {
+        if g.left[v as usize] == 0 {
+            g.ready(v);
+        }
+    }
+    while order.len() < model.n {
+        let v = g.next()?;
+        order.push(v);
+        g.run(v);
+    }
+    Some(order)
+}
+
+struct Greedy<'a> {
+    model: &'a Model,
+    path: &'a [i64],
+    scale: Option<(f64, f64)>,
+    left: Vec<u32>,
+    group_wait: Vec<u32>,
+    group_ready: Vec<Vec<u32>>,
+    group_left: Vec<u32>,
+    open: u32,
+    net: Vec<i64>,
+    state: Vec<State>,
+    users_left: Vec<u32>,
+    users_xor: Vec<u32>,
+    started: Vec<bool>,
+    class_live: Vec<(i64, i64)>,
+    steps: usize,
+    heap: BinaryHeap<Reverse<(i64, i64, u32)>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Ready,
+    Done,
+}
+
+impl<'a> Greedy<'a> {
+    fn new(model: &'a Model, path: &'a [i64], weight: u8) -> Greedy<'a> {
+        let storages = model.size.len();
+        let users = |s: usize| model.users.row(s);
+        let mut g = Greedy {
+            model,
+            path,
+            scale: scale(model, path, weight),
+            left: (0..model.n).map(|v| model.preds.row(v).len() as u32).collect(),
+            group_wait: vec![0; model.groups],
+            group_ready: vec![Vec::new(); model.groups],
+            group_left: vec![0; model.groups],
+            open: NONE,
+            net: vec![0; model.n],
+            state: vec![State::Waiting; model.n],
+            users_left: (0..storages).map(|s| users(s).len() as u32).collect(),
+            users_xor: (0..storages).map(|s| users(s).iter().fold(0, |x, u| x ^ u)).collect(),
+            started: model.open.clone(),
+            class_live: crate::replay::initial_classes(model),
+            steps: 0,
+            heap: BinaryHeap::with_capacity(model.n),
+        };
+        if model.groups > 0 {
+            g.count_groups();
+        }
+        g
+    }
+
+    fn count_groups(&mut self) {
+        for v in 0..self.model.n {
+            let group = self.model.group[v];
+            if group == NONE {
+                continue;
+            }
+            self.group_left[group as usize] += 1;
+            let outside = self.model.preds.row(v).iter();
+            let outside = outside.filter(|&&p| self.model.group[p as usize] != group).count();
+            self.group_wait[group as usize] += outside as u32;
+        }
+    }
+
+    fn key(&self, v: u32) -> (i64, i64, u32) {
+        let (net, path) = (self.net[v as usize], self.path[v as usize]);
+        let first = match self.scale {
+            None => net,
+            Some((bytes, cycles)) => ((net as f64 * bytes - path as f64 * cycles) * 1e6) as i64,
+        };
+        (first, -path, v)
+    }
+
+    fn ready(&mut self, v: u32) {
+        let m = self.model;
+        let mut net = 0;
+        for &s in m.touch.row(v as usize) {
+            let s = s as usize;
+            if !self.started[s] {
+                net += m.size[s];
+            }
+            if self.users_left[s] == 1 && !m.kept[s] {
+                net -= m.size[s];
+            }
+        }
+        self.net[v as usize] = net;
+        self.state[v as usize] = State::Ready;
+        let group = m.group[v as usize];
+        if group != NONE {
+            self.group_ready[group as usize].push(v);
+        }
+        self.heap.push(Reverse(self.key(v)));
+    }
+
+    fn change(&mut self, v: u32, by: i64) {
+        if by != 0 && self.state[v as usize] == State::Ready {
+            self.net[v as usize] += by;
+            self.heap.push(Reverse(self.key(v)));
+        }
+    }
+
+    fn next(&mut self) -> Option<u32> {
+        if self.open != NONE {
+            let ready = &self.group_ready[self.open as usize];
+            let fits = |v: &u32| self.state[*v as usize] == State::Ready && self.fits(*v);
+            return ready.iter().copied().filter(fits).min_by_key(|&v| self.key(v));
+        }
+        let mut blocked = Vec::new();
+        let mut found = None;
+        while let Some(Reverse(entry)) = self.heap.pop() {
+            let v = entry.2;
+            if self.state[v as usize] != State::Ready || entry != self.key(v) {
+                continue;
+            }
+            let group = self.model.group[v as usize];
+            if (group == NONE || self.group_wait[group as usize] == 0) && self.fits(v) {
+                found = Some(v);
+                break;
+            }
+            blocked.push(Reverse(entry));
+        }
+        self.heap.extend(blocked);
+        found
+    }
+
+    /// Whether `v` keeps the class limits now (in-place pairs are not counted on).
+    fn fits(&self, v: u32) -> bool {
+        let m = self.model;
+        if m.limits.is_empty() {
+            return true;
+        }
+        let mut count = self.class_live.clone();
+        for &s in m.touch.row(v as usize) {
+            if m.class[s as usize] != NONE && !self.started[s as usize] {
+                count[m.class[s as usize] as usize].0 += 1;
+                count[m.class[s as usize] as usize].1 += m.size[s as usize];
+            }
+        }
+        (0..count.len()).all(|c| {
+            let first = if self.steps == 0 { m.first_class[c] } else { (0, 0) };
+            count[c].0 + first.0 <= m.limits[c].count && count[c].1 + first.1 <= m.limits[c].bytes
+        })
+    }
+
+    fn run(&mut self, v: u32) {
+        let m = self.model;
+        self.state[v as usize] = State::Done;
+        self.steps += 1;
+        for &s in m.touch.row(v as usize) {
+            let at = s as usize;
+            if !self.started[at] {
+                self.started[at] = true;
+                self.count(at, 1);
+                if m.shared_start[at] {
+                    for &u in m.users.row(at) {
+                        self.change(u, -m.size[at]);
+                    }
+                }
+            }
+            self.users_left[at] -= 1;
+            self.users_xor[at] ^= v;
+            if self.users_left[at] == 1 && !m.kept[at] {
+                self.change(self.users_xor[at], -m.size[at]);
+            }
+            if self.users_left[at] == 0 && !m.kept[at] {
+                self.count(at, -1);
+            }
+        }
+        let group = m.group[v as usize];
+        for &w in m.succs.row(v as usize) {
+            self.left[w as usize] -= 1;
+            let other = m.group[w as usize];
+            if other != NONE && other != group {
+                self.group_wait[other as usize] -= 1;
+            }
+            if self.left[w as usize] == 0 {
+                self.ready(w);
+            }
+        }
+        if group != NONE {
+            self.group_left[group as usize] -= 1;
+            self.open = if self.group_left[group as usize] > 0 { group } else { NONE };
+        }
+    }
+
+    fn count(&mut self, s: usize, sign: i64) {
+        if self.model.class[s] != NONE {
+            let c = &mut self.class_live[self.model.class[s] as usize];
+            c.0 += sign;
+            c.1 += sign * self.model.size[s];
+        }
+    }
+}
+
+/// Factors that bring bytes and cycles to one scale, for a positive weight.
+fn scale(model: &Model, path: &[i64], weight: u8) -> Option<(f64, f64)> {
+    if weight == 0 {
+        return None;
+    }
+    let weight = f64::from(weight.min(100)) / 100.0;
+    let most_bytes = model.size.iter().copied().max().unwrap_or(1).max(1) as f64;
+    let most_path = path.iter().copied().max().unwrap_or(1).max(1) as f64;
+    Some(((1.0 - weight) / most_bytes, weight / most_path))
+}
