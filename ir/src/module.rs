@@ -127,6 +127,7 @@ pub struct Module {
     blocks: Arena<Block>,
     regions: Arena<Region>,
     top: OpId,
+    changes: u64,
     /// The file's `{-# .. #-}` section, kept as text and not interpreted.
     pub resources: Option<String>,
 }
@@ -146,7 +147,7 @@ impl Module {
         let top = ops.alloc(Op::bare(name));
         let (types, values) = (Types::default(), Arena::default());
         let (blocks, regions) = (Arena::default(), Arena::default());
-        let mut module = Module { names, types, ops, values, blocks, regions, top, resources: None };
+        let mut module = Module { names, types, ops, values, blocks, regions, top, changes: 0, resources: None };
         let region = module.add_region(top);
         module.add_block(region, &[]);
         module
@@ -317,6 +318,12 @@ impl Module {
     /// The region of a block.
     pub fn block_region(&self, block: BlockId) -> RegionId {
         self.blocks[block].parent
+    }
+
+    /// How often the mutators changed anything that prints: equal counts mean that nothing changed in between.
+    /// Setting what is already there is no change; interning is none.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Operations of a block, in order.

@@ -44,6 +44,7 @@ impl Context<'_> {
 }
 
 /// One option of a pass: its name, what it does, and its default as text.
+#[derive(Debug)]
 pub struct OptionSpec {
     /// Kebab-case.
     pub name: &'static str,
@@ -54,6 +55,7 @@ pub struct OptionSpec {
 }
 
 /// One line of the registry.
+#[derive(Debug)]
 pub struct PassInfo {
     /// Kebab-case; the flag `--name`, the name in pipelines, the file in `passes/src`, the folder in `testdata`.
     pub name: &'static str,

@@ -1,6 +1,14 @@
-//! The registry: one line per pass.
+//! The registry: one line per pass, one per named pipeline.
 
 use crate::pass::PassInfo;
+use crate::pipeline::NamedPipeline;
 
 /// Every pass, in the order of `--list-passes`.
 pub static PASSES: &[&PassInfo] = &[];
+
+/// Every named pipeline.
+pub static PIPELINES: &[NamedPipeline] = &[NamedPipeline {
+    name: "plan",
+    summary: "fuse, share bytes, order, place: what `neap plan` runs",
+    passes: "fuse,canonicalize-views,lock-effects,reorder,assign-offsets",
+}];

@@ -57,6 +57,7 @@ impl Module {
         let name = self.names.intern(spec.name);
         let mut op = Op::bare(name);
         op.loc = spec.loc;
+        self.changes += 1;
         let op = self.ops.alloc(op);
         for value in spec.operands {
             self.push_operand(op, *value);
@@ -72,6 +73,7 @@ impl Module {
 
     /// Adds an empty region to an operation.
     pub fn add_region(&mut self, op: OpId) -> RegionId {
+        self.changes += 1;
         let region = self.regions.alloc(Region { blocks: Vec::new(), parent: op });
         self.ops[op].regions.push(region);
         region
@@ -80,6 +82,7 @@ impl Module {
     /// Adds a block with arguments to a region.
     pub fn add_block(&mut self, region: RegionId, args: &[Ty]) -> BlockId {
         let block = Block { args: Vec::new(), first: None, last: None, parent: region, label: None };
+        self.changes += 1;
         let block = self.blocks.alloc(block);
         self.regions[region].blocks.push(block);
         for ty in args {
@@ -98,6 +101,7 @@ impl Module {
 
     /// Adds a successor to an operation.
     pub fn push_successor(&mut self, op: OpId, block: BlockId) {
+        self.changes += 1;
         self.ops[op].successors.push(block);
     }
 
@@ -117,6 +121,7 @@ impl Module {
     }
 
     fn new_value(&mut self, ty: Ty, def: Def) -> ValueId {
+        self.changes += 1;
         self.values.alloc(Value { ty, def, uses: SmallVec::new(), name: None, loc: Loc::Unknown })
     }
 
@@ -124,43 +129,51 @@ impl Module {
 
     /// Sets where an operation stands in the text, and its location.
     pub fn set_place(&mut self, op: OpId, loc: Loc, span: Span) {
+        self.changes += 1;
         self.ops[op].loc = loc;
         self.ops[op].span = span;
     }
 
     /// Names a value for printing.
     pub fn set_value_name(&mut self, value: ValueId, name: Option<Name>) {
+        self.changes += u64::from(self.values[value].name != name);
         self.values[value].name = name;
     }
 
     /// Sets the location of a block argument.
     pub fn set_value_loc(&mut self, value: ValueId, loc: Loc) {
+        self.changes += 1;
         self.values[value].loc = loc;
     }
 
     /// Names a block for printing.
     pub fn set_block_label(&mut self, block: BlockId, label: Option<Name>) {
+        self.changes += 1;
         self.blocks[block].label = label;
     }
 
     /// Changes the type of a value.
     pub fn set_value_ty(&mut self, value: ValueId, ty: Ty) {
+        self.changes += u64::from(self.values[value].ty != ty);
         self.values[value].ty = ty;
     }
 
     /// Renames an operation's kind.
     pub fn set_op_name(&mut self, op: OpId, name: &str) {
-        self.ops[op].name = self.names.intern(name);
+        let name = self.names.intern(name);
+        self.changes += u64::from(self.ops[op].name != name);
+        self.ops[op].name = name;
     }
 
     /// Sets an attribute: where the key is an inherent one, there; else among the discardable ones.
     pub fn set_attr(&mut self, op: OpId, key: &str, value: Attr) {
         let key = self.names.intern(key);
         let op = &mut self.ops[op];
-        match &mut op.props {
+        let changed = match &mut op.props {
             Some(props) if props.iter().any(|(name, _)| *name == key) => put(&self.names, props, key, value),
             _ => put(&self.names, &mut op.attrs, key, value),
-        }
+        };
+        self.changes += u64::from(changed);
     }
 
     /// Removes an attribute; returns it if it was there.
@@ -169,6 +182,7 @@ impl Module {
         let op = &mut self.ops[op];
         for attrs in op.props.iter_mut().chain([&mut op.attrs]) {
             if let Some(at) = attrs.iter().position(|(name, _)| *name == key) {
+                self.changes += 1;
                 return Some(attrs.remove(at).1);
             }
         }
@@ -178,17 +192,22 @@ impl Module {
     /// Sets an inherent attribute, adding `<{..}>` if there was none.
     pub fn set_prop(&mut self, op: OpId, key: &str, value: Attr) {
         let key = self.names.intern(key);
+        self.ensure_props(op);
         let props = self.ops[op].props.get_or_insert_default();
-        put(&self.names, props, key, value);
+        self.changes += u64::from(put(&self.names, props, key, value));
     }
 
     /// Gives an operation an empty `<{}>` if it has none.
     pub fn ensure_props(&mut self, op: OpId) {
+        self.changes += u64::from(self.ops[op].props.is_none());
         self.ops[op].props.get_or_insert_default();
     }
 
     /// Makes operand `index` of `op` read `value`.
     pub fn set_operand(&mut self, op: OpId, index: usize, value: ValueId) {
+        if self.operand(op, index) == value {
+            return;
+        }
         self.drop_use(op, index);
         let slot = self.add_use(value, Use { op, operand: index as u32 });
         self.ops[op].operands[index] = Operand { value, slot };
@@ -196,6 +215,10 @@ impl Module {
 
     /// Replaces the whole operand list.
     pub fn set_operands(&mut self, op: OpId, values: &[ValueId]) {
+        if self.operands(op).eq(values.iter().copied()) {
+            return;
+        }
+        self.changes += 1;
         for index in 0..self.ops[op].operands.len() {
             self.drop_use(op, index);
         }
@@ -219,6 +242,7 @@ impl Module {
     /// Removes the results from `from` on; they must have no readers.
     pub fn truncate_results(&mut self, op: OpId, from: usize) {
         debug_assert!(self.ops[op].results[from..].iter().all(|value| self.values[*value].uses.is_empty()));
+        self.changes += u64::from(from < self.ops[op].results.len());
         self.ops[op].results.truncate(from);
     }
 
@@ -228,6 +252,7 @@ impl Module {
             let last = self.ops[op].operands.len() - 1;
             self.drop_use(op, last);
             self.ops[op].operands.pop();
+            self.changes += 1;
         }
     }
 
@@ -254,6 +279,7 @@ impl Module {
     /// Takes an operation out of its block; it stays whole and can be put elsewhere.
     pub fn detach(&mut self, op: OpId) {
         let Some(block) = self.ops[op].parent.take() else { return };
+        self.changes += 1;
         let (prev, next) = (self.ops[op].prev.take(), self.ops[op].next.take());
         match prev {
             Some(prev) => self.ops[prev].next = next,
@@ -267,7 +293,11 @@ impl Module {
 
     /// Orders a block: `order` is a permutation of its operations.
     pub fn set_block_order(&mut self, block: BlockId, order: &[OpId]) {
+        if self.block_ops(block).eq(order.iter().copied()) {
+            return;
+        }
         debug_assert_eq!(order.len(), self.block_ops(block).count());
+        self.changes += 1;
         for pair in order.windows(2) {
             self.ops[pair[0]].next = Some(pair[1]);
             self.ops[pair[1]].prev = Some(pair[0]);
@@ -298,6 +328,7 @@ impl Module {
 
     /// Moves all blocks of region `from` to the end of region `to`.
     pub fn move_blocks(&mut self, from: RegionId, to: RegionId) {
+        self.changes += 1;
         let blocks = std::mem::take(&mut self.regions[from].blocks);
         for block in &blocks {
             self.blocks[*block].parent = to;
@@ -307,6 +338,7 @@ impl Module {
 
     fn link(&mut self, block: BlockId, prev: Option<OpId>, op: OpId, next: Option<OpId>) {
         debug_assert!(self.ops[op].parent.is_none(), "detach before inserting");
+        self.changes += 1;
         self.ops[op].parent = Some(block);
         self.ops[op].prev = prev;
         self.ops[op].next = next;
@@ -321,6 +353,7 @@ impl Module {
     }
 
     fn add_use(&mut self, value: ValueId, usage: Use) -> u32 {
+        self.changes += 1;
         let uses = &mut self.values[value].uses;
         uses.push(usage);
         uses.len() as u32 - 1
@@ -336,10 +369,12 @@ impl Module {
     }
 }
 
-/// Inserts into sorted attributes, replacing an equal key.
-fn put(names: &Names, attrs: &mut Attrs, key: Name, value: Attr) {
+/// Inserts into sorted attributes, replacing an equal key; returns whether that changed anything.
+fn put(names: &Names, attrs: &mut Attrs, key: Name, value: Attr) -> bool {
     match attrs.binary_search_by(|(name, _)| names.text(*name).cmp(names.text(key))) {
+        Ok(at) if attrs[at].1 == value => return false,
         Ok(at) => attrs[at].1 = value,
         Err(at) => attrs.insert(at, (key, value)),
     }
+    true
 }
