@@ -8,6 +8,7 @@
 
 pub mod attr;
 pub mod diag;
+pub mod facts;
 pub mod float;
 pub mod func;
 pub mod loc;

@@ -7,10 +7,7 @@ use crate::problem::{ItemId, RegionId, Span};
 /// A rule of the problem's data that is broken. Items are named by id; [`ProblemError::message`]
 /// puts a caller's own names in their place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(
-    missing_docs,
-    reason = "each field is named after what it holds, and the variant says the rest"
-)]
+#[allow(missing_docs, reason = "each field is named after what it holds, and the variant says the rest")]
 pub enum ProblemError {
     /// More items, gaps or regions than a 32-bit id can name.
     TooMany { count: usize, limit: usize },
@@ -29,33 +26,17 @@ pub enum ProblemError {
     /// A fixed offset plus the size is above `2^63 - 1`.
     FixedOverflows { item: ItemId, offset: u64 },
     /// A fixed offset is not a multiple of the item's alignment.
-    FixedMisaligned {
-        item: ItemId,
-        offset: u64,
-        align: u64,
-    },
+    FixedMisaligned { item: ItemId, offset: u64, align: u64 },
     /// A region that does not exist is named, by an item or by the caller.
-    NoSuchRegion {
-        item: Option<ItemId>,
-        region: RegionId,
-        count: usize,
-    },
+    NoSuchRegion { item: Option<ItemId>, region: RegionId, count: usize },
     /// An item names a region twice.
     RegionTwice { item: ItemId, region: RegionId },
     /// A gap leaves the live range.
     GapOutside { item: ItemId, gap: Span, live: Span },
     /// A gap's window leaves the item.
-    WindowOutside {
-        item: ItemId,
-        window: Span,
-        size: u64,
-    },
+    WindowOutside { item: ItemId, window: Span, size: u64 },
     /// Two gaps of an item overlap.
-    GapsOverlap {
-        item: ItemId,
-        first: Span,
-        second: Span,
-    },
+    GapsOverlap { item: ItemId, first: Span, second: Span },
     /// A relation names an item that does not exist.
     NoSuchItem { item: ItemId, count: usize },
     /// A relation names the same item twice.
@@ -63,11 +44,7 @@ pub enum ProblemError {
     /// The sizes, alignments and distances together are too large to compute with.
     TotalOverflows,
     /// Fixed distances or fixed offsets put an item in two places.
-    DistanceContradicts {
-        item: ItemId,
-        first: i64,
-        second: i64,
-    },
+    DistanceContradicts { item: ItemId, first: i64, second: i64 },
     /// Items at a fixed distance ask for alignments that no offset satisfies together.
     AlignContradicts { item: ItemId, align: u64 },
     /// Items at a fixed distance have no region in common.
@@ -82,25 +59,15 @@ impl ProblemError {
             E::TooMany { count, limit } => {
                 format!("{count} items, gaps or regions are more than {limit}")
             }
-            E::BadLive { item, live } => format!(
-                "{}: live range [{}, {}) is not a range of steps",
-                name(*item),
-                live.begin,
-                live.end
-            ),
-            E::SizeOverflows { item, bytes } => format!(
-                "{}: size {bytes} overflows (at most 2^63 - 1 bytes)",
-                name(*item)
-            ),
-            E::BadAlign { item, align } => format!(
-                "{}: alignment {align} is not between 1 and 2^63 - 1",
-                name(*item)
-            ),
+            E::BadLive { item, live } => {
+                format!("{}: live range [{}, {}) is not a range of steps", name(*item), live.begin, live.end)
+            }
+            E::SizeOverflows { item, bytes } => {
+                format!("{}: size {bytes} overflows (at most 2^63 - 1 bytes)", name(*item))
+            }
+            E::BadAlign { item, align } => format!("{}: alignment {align} is not between 1 and 2^63 - 1", name(*item)),
             E::AlignOverflows { item, align } => {
-                format!(
-                    "{}: alignment {align} and the region's have a common multiple that overflows",
-                    name(*item)
-                )
+                format!("{}: alignment {align} and the region's have a common multiple that overflows", name(*item))
             }
             E::BadRegionAlign { region, align } => {
                 format!("{region}: alignment {align} is not between 1 and 2^63 - 1")
@@ -111,38 +78,17 @@ impl ProblemError {
             E::FixedOverflows { item, offset } => {
                 format!("{}: fixed offset {offset} plus size overflows", name(*item))
             }
-            E::FixedMisaligned {
-                item,
-                offset,
-                align,
-            } => {
-                format!(
-                    "{}: fixed offset {offset} is not a multiple of alignment {align}",
-                    name(*item)
-                )
+            E::FixedMisaligned { item, offset, align } => {
+                format!("{}: fixed offset {offset} is not a multiple of alignment {align}", name(*item))
             }
-            E::NoSuchRegion {
-                item: Some(item),
-                region,
-                count,
-            } => format!(
-                "{}: {region} does not exist (there are {count})",
-                name(*item)
-            ),
-            E::NoSuchRegion {
-                item: None,
-                region,
-                count,
-            } => format!("{region} does not exist (there are {count})"),
+            E::NoSuchRegion { item: Some(item), region, count } => {
+                format!("{}: {region} does not exist (there are {count})", name(*item))
+            }
+            E::NoSuchRegion { item: None, region, count } => format!("{region} does not exist (there are {count})"),
             E::RegionTwice { item, region } => format!("{}: {region} is listed twice", name(*item)),
             E::GapOutside { item, gap, live } => {
                 let (b, e) = (gap.begin, gap.end);
-                format!(
-                    "{}: gap [{b}, {e}) is not inside the live range [{}, {})",
-                    name(*item),
-                    live.begin,
-                    live.end
-                )
+                format!("{}: gap [{b}, {e}) is not inside the live range [{}, {})", name(*item), live.begin, live.end)
             }
             E::WindowOutside { item, window, size } => {
                 format!(
@@ -152,26 +98,15 @@ impl ProblemError {
                     window.end
                 )
             }
-            E::GapsOverlap {
-                item,
-                first,
-                second,
-            } => {
+            E::GapsOverlap { item, first, second } => {
                 let (a, b, c, d) = (first.begin, first.end, second.begin, second.end);
                 format!("{}: gaps [{a}, {b}) and [{c}, {d}) overlap", name(*item))
             }
             E::NoSuchItem { item, count } => format!("a relation names {item} of {count}"),
             E::SelfRelation { item } => format!("{}: a relation with itself", name(*item)),
             E::TotalOverflows => "the sizes, alignments and distances together overflow".to_owned(),
-            E::DistanceContradicts {
-                item,
-                first,
-                second,
-            } => {
-                format!(
-                    "{}: fixed offsets or distances put it at {first} and at {second}",
-                    name(*item)
-                )
+            E::DistanceContradicts { item, first, second } => {
+                format!("{}: fixed offsets or distances put it at {first} and at {second}", name(*item))
             }
             E::AlignContradicts { item, align } => {
                 format!(
@@ -179,10 +114,9 @@ impl ProblemError {
                     name(*item)
                 )
             }
-            E::NoCommonRegion { item } => format!(
-                "{}: no region is allowed for all items at a fixed distance from it",
-                name(*item)
-            ),
+            E::NoCommonRegion { item } => {
+                format!("{}: no region is allowed for all items at a fixed distance from it", name(*item))
+            }
         }
     }
 }
@@ -197,10 +131,7 @@ impl std::error::Error for ProblemError {}
 
 /// A rule that a solution breaks, found by [`crate::validate`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(
-    missing_docs,
-    reason = "each field is named after what it holds, and the variant says the rest"
-)]
+#[allow(missing_docs, reason = "each field is named after what it holds, and the variant says the rest")]
 pub enum Violation {
     /// The solution does not have exactly one place per item.
     WrongCount { places: usize, items: usize },
@@ -209,38 +140,17 @@ pub enum Violation {
     /// A region that the item may not lie in.
     RegionNotAllowed { item: ItemId, region: RegionId },
     /// An offset that is not a multiple of the item's or the region's alignment.
-    Misaligned {
-        item: ItemId,
-        offset: u64,
-        align: u64,
-    },
+    Misaligned { item: ItemId, offset: u64, align: u64 },
     /// An offset other than the fixed one.
-    NotFixed {
-        item: ItemId,
-        offset: u64,
-        fixed: u64,
-    },
+    NotFixed { item: ItemId, offset: u64, fixed: u64 },
     /// The end lies behind the region's capacity, or overflows.
-    OverCapacity {
-        item: ItemId,
-        offset: u64,
-        size: u64,
-        capacity: u64,
-    },
+    OverCapacity { item: ItemId, offset: u64, size: u64, capacity: u64 },
     /// Two items hold the same byte at `step`.
-    Overlap {
-        first: ItemId,
-        second: ItemId,
-        step: u64,
-    },
+    Overlap { first: ItemId, second: ItemId, step: u64 },
     /// Two items that must not share a byte do.
     Shared { first: ItemId, second: ItemId },
     /// Two items at a fixed distance are not, or lie in two regions.
-    WrongDistance {
-        first: ItemId,
-        second: ItemId,
-        bytes: i64,
-    },
+    WrongDistance { first: ItemId, second: ItemId, bytes: i64 },
 }
 
 impl fmt::Display for Violation {
@@ -250,40 +160,18 @@ impl fmt::Display for Violation {
             V::WrongCount { places, items } => write!(f, "{places} places for {items} items"),
             V::NoSuchRegion { item, region } => write!(f, "{item}: {region} does not exist"),
             V::RegionNotAllowed { item, region } => write!(f, "{item}: not allowed in {region}"),
-            V::Misaligned {
-                item,
-                offset,
-                align,
-            } => write!(f, "{item}: offset {offset} is not a multiple of {align}"),
-            V::NotFixed {
-                item,
-                offset,
-                fixed,
-            } => write!(f, "{item}: offset {offset}, fixed at {fixed}"),
-            V::OverCapacity {
-                item,
-                offset,
-                size,
-                capacity,
-            } => {
-                write!(
-                    f,
-                    "{item}: offset {offset} and size {size} exceed the capacity {capacity}"
-                )
+            V::Misaligned { item, offset, align } => write!(f, "{item}: offset {offset} is not a multiple of {align}"),
+            V::NotFixed { item, offset, fixed } => write!(f, "{item}: offset {offset}, fixed at {fixed}"),
+            V::OverCapacity { item, offset, size, capacity } => {
+                write!(f, "{item}: offset {offset} and size {size} exceed the capacity {capacity}")
             }
-            V::Overlap {
-                first,
-                second,
-                step,
-            } => write!(f, "{first} and {second} hold the same byte at step {step}"),
+            V::Overlap { first, second, step } => write!(f, "{first} and {second} hold the same byte at step {step}"),
             V::Shared { first, second } => {
                 write!(f, "{first} and {second} must not share bytes and do")
             }
-            V::WrongDistance {
-                first,
-                second,
-                bytes,
-            } => write!(f, "{second} does not lie {bytes} bytes behind {first}"),
+            V::WrongDistance { first, second, bytes } => {
+                write!(f, "{second} does not lie {bytes} bytes behind {first}")
+            }
         }
     }
 }

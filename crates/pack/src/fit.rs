@@ -55,27 +55,15 @@ pub(crate) fn fixed_conflict(problem: &Problem, model: &Model) -> Option<Infeasi
 
 /// Places the bodies in `order`, those with a fixed offset first. Where no region has room, the last one allowed is
 /// overfilled, so the answer may break capacities (or, with several fixed bodies in the way, be `None`).
-pub(crate) fn place(
-    problem: &Problem,
-    model: &Model,
-    order: &[u32],
-    choice: Choice,
-) -> Option<Placement> {
+pub(crate) fn place(problem: &Problem, model: &Model, order: &[u32], choice: Choice) -> Option<Placement> {
     let mut placer = Placer::new(problem, model);
-    let fixed = order
-        .iter()
-        .filter(|&&body| model.bodies[body as usize].fixed.is_some());
-    let free = order
-        .iter()
-        .filter(|&&body| model.bodies[body as usize].fixed.is_none());
+    let fixed = order.iter().filter(|&&body| model.bodies[body as usize].fixed.is_some());
+    let free = order.iter().filter(|&&body| model.bodies[body as usize].fixed.is_none());
     for &body in fixed.chain(free) {
         let (offset, region) = placer.seek(body as usize, choice)?;
         placer.put(body as usize, offset, region);
     }
-    Some(Placement {
-        offsets: placer.offsets,
-        regions: placer.regions,
-    })
+    Some(Placement { offsets: placer.offsets, regions: placer.regions })
 }
 
 struct Placer<'a> {
@@ -99,10 +87,7 @@ impl<'a> Placer<'a> {
         let mut sorted: Vec<u32> = (0..model.pieces.len() as u32).collect();
         sorted.sort_by_key(|&piece| model.pieces[piece as usize].from);
         let mut rank = vec![0; sorted.len()];
-        sorted
-            .iter()
-            .enumerate()
-            .for_each(|(place, &piece)| rank[piece as usize] = place as u32);
+        sorted.iter().enumerate().for_each(|(place, &piece)| rank[piece as usize] = place as u32);
         let leaves = sorted.len().next_power_of_two();
         let count = model.bodies.len();
         Placer {
@@ -124,11 +109,7 @@ impl<'a> Placer<'a> {
         self.offsets[body] = offset;
         self.regions[body] = region;
         self.placed[body] = true;
-        let first = self
-            .model
-            .pieces_of(body)
-            .first()
-            .map_or(0, |piece| self.index_of(piece));
+        let first = self.model.pieces_of(body).first().map_or(0, |piece| self.index_of(piece));
         for (index, piece) in self.model.pieces_of(body).iter().enumerate() {
             let mut node = self.leaves + self.rank[first + index] as usize;
             while node > 0 && self.tree[node] < piece.to {
@@ -139,9 +120,7 @@ impl<'a> Placer<'a> {
     }
 
     fn index_of(&self, piece: &crate::model::Piece) -> usize {
-        self.model
-            .pieces
-            .partition_point(|other| other.body < piece.body)
+        self.model.pieces.partition_point(|other| other.body < piece.body)
     }
 
     /// The offset and region that the rule chooses for `body`.
@@ -169,10 +148,7 @@ impl<'a> Placer<'a> {
     /// A placed body that collides with `body` at `offset`.
     fn collision(&mut self, body: usize, slot: Slot, offset: i64) -> Option<u32> {
         self.gather(body, slot.region);
-        self.blocked
-            .iter()
-            .find(|&&(low, high, _)| low < offset && offset < high)
-            .map(|&(_, _, other)| other)
+        self.blocked.iter().find(|&&(low, high, _)| low < offset && offset < high).map(|&(_, _, other)| other)
     }
 
     /// The open intervals of offsets that placed bodies forbid to `body`, sorted.
@@ -194,17 +170,9 @@ impl<'a> Placer<'a> {
     }
 
     /// All placed pieces that share a section with `piece`, by descending only where the largest end is late enough.
-    fn visit(
-        &mut self,
-        piece: &crate::model::Piece,
-        region: RegionId,
-        blocked: &mut Vec<(i64, i64, u32)>,
-    ) {
+    fn visit(&mut self, piece: &crate::model::Piece, region: RegionId, blocked: &mut Vec<(i64, i64, u32)>) {
         let pieces = &self.model.pieces;
-        let limit = self
-            .sorted
-            .partition_point(|&other| pieces[other as usize].from < piece.to)
-            as u32;
+        let limit = self.sorted.partition_point(|&other| pieces[other as usize].from < piece.to) as u32;
         self.stack.push(1);
         while let Some(node) = self.stack.pop() {
             let depth = node.ilog2();
@@ -220,11 +188,7 @@ impl<'a> Placer<'a> {
             let other = &pieces[self.sorted[first as usize] as usize];
             if self.regions[other.body as usize] == region {
                 let at = self.offsets[other.body as usize];
-                blocked.push((
-                    at + other.low - piece.high,
-                    at + other.high - piece.low,
-                    other.body,
-                ));
+                blocked.push((at + other.low - piece.high, at + other.high - piece.low, other.body));
             }
         }
     }

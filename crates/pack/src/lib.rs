@@ -29,8 +29,7 @@ mod validate;
 
 pub use error::{ProblemError, Violation};
 pub use outcome::{
-    Goal, Infeasible, Method, Options, Order, Outcome, Place, Progress, Proof, Solution, Verdict,
-    Watch,
+    Goal, Infeasible, Method, Options, Order, Outcome, Place, Progress, Proof, Solution, Verdict, Watch,
 };
 pub use problem::{Distance, Gap, Item, ItemId, MAX_BYTES, Problem, Region, RegionId, Span};
 pub use solve::solve;

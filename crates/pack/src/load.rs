@@ -19,40 +19,24 @@ const MAX_SETS: usize = 64;
 pub(crate) fn lower_bound(problem: &Problem, model: &Model) -> u64 {
     let pieces: Vec<&Piece> = model.pieces.iter().collect();
     let several = problem.regions().len() > 1;
-    let unit = if several {
-        1
-    } else {
-        granule(problem, model, |_| true)
-    };
-    let load = section_loads(&pieces, model.sections.count(), unit)
-        .into_iter()
-        .max()
-        .unwrap_or(0);
+    let unit = if several { 1 } else { granule(problem, model, |_| true) };
+    let load = section_loads(&pieces, model.sections.count(), unit).into_iter().max().unwrap_or(0);
     if several {
         return load;
     }
     let items = problem.items();
-    let fixed = model.bodies.iter().filter_map(|body| {
-        body.fixed
-            .map(|at| (at + body.extent) as u64)
-            .filter(|_| body.extent > 0)
-    });
-    let apart = problem
-        .apart()
+    let fixed = model
+        .bodies
         .iter()
-        .map(|&(a, b)| items[a.index()].size + items[b.index()].size);
+        .filter_map(|body| body.fixed.map(|at| (at + body.extent) as u64).filter(|_| body.extent > 0));
+    let apart = problem.apart().iter().map(|&(a, b)| items[a.index()].size + items[b.index()].size);
     let extents = model.bodies.iter().map(|body| body.extent as u64);
-    load.max(fixed.max().unwrap_or(0))
-        .max(apart.max().unwrap_or(0))
-        .max(extents.max().unwrap_or(0))
+    load.max(fixed.max().unwrap_or(0)).max(apart.max().unwrap_or(0)).max(extents.max().unwrap_or(0))
 }
 
 /// A proof that no solution is within the capacities, if the load or a single body gives one.
 pub(crate) fn infeasible(problem: &Problem, model: &Model) -> Option<Infeasible> {
-    model
-        .self_conflict()
-        .or_else(|| too_large(problem, model))
-        .or_else(|| overloaded(problem, model))
+    model.self_conflict().or_else(|| too_large(problem, model)).or_else(|| overloaded(problem, model))
 }
 
 /// The largest number that divides the first byte of every piece of the bodies that `keep` names.
@@ -66,13 +50,8 @@ fn granule(problem: &Problem, model: &Model, keep: impl Fn(u32) -> bool) -> u64 
             return 1;
         }
     }
-    let windows = problem
-        .items()
-        .iter()
-        .flat_map(|item| item.gaps.iter().filter_map(|gap| gap.window));
-    windows
-        .fold(unit, |unit, window| gcd(unit, window.begin))
-        .max(1)
+    let windows = problem.items().iter().flat_map(|item| item.gaps.iter().filter_map(|gap| gap.window));
+    windows.fold(unit, |unit, window| gcd(unit, window.begin)).max(1)
 }
 
 /// The bytes each section needs, if every piece starts at a multiple of `unit`.
@@ -100,11 +79,7 @@ fn section_loads(pieces: &[&Piece], count: usize, unit: u64) -> Vec<u64> {
 
 /// Takes from each section the largest slack of its pieces: pieces paint their sections once, largest first.
 fn subtract_largest(pieces: &[&Piece], slack: impl Fn(&Piece) -> u64, loads: &mut [u64]) {
-    let mut order: Vec<&Piece> = pieces
-        .iter()
-        .copied()
-        .filter(|piece| slack(piece) > 0)
-        .collect();
+    let mut order: Vec<&Piece> = pieces.iter().copied().filter(|piece| slack(piece) > 0).collect();
     order.sort_by_key(|piece| std::cmp::Reverse(slack(piece)));
     let mut next: Vec<u32> = (0..=loads.len() as u32).collect();
     for piece in order {
@@ -127,97 +102,45 @@ fn unpainted(next: &mut [u32], mut section: u32) -> u32 {
 
 fn too_large(problem: &Problem, model: &Model) -> Option<Infeasible> {
     model.bodies.iter().find_map(|body| {
-        let room = body
-            .slots
-            .iter()
-            .map(|slot| problem.regions()[slot.region.index()].capacity);
+        let room = body.slots.iter().map(|slot| problem.regions()[slot.region.index()].capacity);
         let available = room.collect::<Option<Vec<u64>>>()?.into_iter().max()?;
-        let lowest = body
-            .slots
-            .iter()
-            .map(|slot| body.fixed.unwrap_or(slot.residue))
-            .min()?;
+        let lowest = body.slots.iter().map(|slot| body.fixed.unwrap_or(slot.residue)).min()?;
         let needed = (lowest + body.extent) as u64;
-        let largest = body
-            .members
-            .iter()
-            .max_by_key(|(id, _)| problem.items()[id.index()].size)?;
-        (needed > available).then_some(Infeasible::TooLarge {
-            item: largest.0,
-            needed,
-            available,
-        })
+        let largest = body.members.iter().max_by_key(|(id, _)| problem.items()[id.index()].size)?;
+        (needed > available).then_some(Infeasible::TooLarge { item: largest.0, needed, available })
     })
 }
 
 fn overloaded(problem: &Problem, model: &Model) -> Option<Infeasible> {
     let set_of = |body: u32| {
-        let mut set: Vec<RegionId> = model.bodies[body as usize]
-            .slots
-            .iter()
-            .map(|slot| slot.region)
-            .collect();
+        let mut set: Vec<RegionId> = model.bodies[body as usize].slots.iter().map(|slot| slot.region).collect();
         set.sort_unstable();
         set
     };
-    let mut sets: Vec<Vec<RegionId>> =
-        vec![(0..problem.regions().len() as u32).map(RegionId).collect()];
+    let mut sets: Vec<Vec<RegionId>> = vec![(0..problem.regions().len() as u32).map(RegionId).collect()];
     for body in 0..model.bodies.len() as u32 {
         if problem.regions().len() > 1 && sets.len() < MAX_SETS && !sets.contains(&set_of(body)) {
             sets.push(set_of(body));
         }
     }
     sets.iter().find_map(|set| {
-        let room = set
-            .iter()
-            .map(|region| problem.regions()[region.index()].capacity)
-            .collect::<Option<Vec<u64>>>()?;
+        let room = set.iter().map(|region| problem.regions()[region.index()].capacity).collect::<Option<Vec<u64>>>()?;
         let available = room.into_iter().fold(0, u64::saturating_add);
         let whole = set.len() == problem.regions().len();
-        let inside = |body: u32| {
-            whole
-                || model.bodies[body as usize]
-                    .slots
-                    .iter()
-                    .all(|slot| set.contains(&slot.region))
-        };
-        let pieces: Vec<&Piece> = model
-            .pieces
-            .iter()
-            .filter(|piece| inside(piece.body))
-            .collect();
+        let inside =
+            |body: u32| whole || model.bodies[body as usize].slots.iter().all(|slot| set.contains(&slot.region));
+        let pieces: Vec<&Piece> = model.pieces.iter().filter(|piece| inside(piece.body)).collect();
         // The topmost piece of *each* region may end unrounded: only one region is sharpened.
-        let unit = if set.len() == 1 {
-            granule(problem, model, inside)
-        } else {
-            1
-        };
+        let unit = if set.len() == 1 { granule(problem, model, inside) } else { 1 };
         let loads = section_loads(&pieces, model.sections.count(), unit);
-        let (section, &needed) = loads
-            .iter()
-            .enumerate()
-            .rev()
-            .max_by_key(|&(_, load)| load)?;
+        let (section, &needed) = loads.iter().enumerate().rev().max_by_key(|&(_, load)| load)?;
         (needed > available).then(|| load_message(model, &pieces, section, needed, available))
     })
 }
 
-fn load_message(
-    model: &Model,
-    pieces: &[&Piece],
-    section: usize,
-    needed: u64,
-    available: u64,
-) -> Infeasible {
-    let live = pieces
-        .iter()
-        .filter(|piece| (piece.from as usize..piece.to as usize).contains(&section));
+fn load_message(model: &Model, pieces: &[&Piece], section: usize, needed: u64, available: u64) -> Infeasible {
+    let live = pieces.iter().filter(|piece| (piece.from as usize..piece.to as usize).contains(&section));
     let mut items: Vec<ItemId> = live.map(|piece| piece.item).collect();
     items.sort_unstable();
-    Infeasible::Load {
-        step: model.sections.steps[section],
-        items,
-        needed,
-        available,
-    }
+    Infeasible::Load { step: model.sections.steps[section], items, needed, available }
 }

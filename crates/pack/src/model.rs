@@ -46,14 +46,7 @@ impl Model {
                 for (steps, bytes) in rectangles(&problem.items()[item.index()]) {
                     spans.push(steps);
                     let (low, high) = (shift + bytes.begin as i64, shift + bytes.end as i64);
-                    pieces.push(Piece {
-                        body: index as u32,
-                        item,
-                        from: 0,
-                        to: 0,
-                        low,
-                        high,
-                    });
+                    pieces.push(Piece { body: index as u32, item, from: 0, to: 0, low, high });
                 }
             }
             first_piece.push(pieces.len() as u32);
@@ -63,13 +56,7 @@ impl Model {
             (piece.from, piece.to) = range;
         }
         let apart = apart(problem, &bodies);
-        Model {
-            bodies,
-            pieces,
-            first_piece,
-            apart,
-            sections,
-        }
+        Model { bodies, pieces, first_piece, apart, sections }
     }
 
     /// The pieces of a body.
@@ -80,15 +67,11 @@ impl Model {
     /// Two members of one body that hold the same byte, if there are such.
     pub(crate) fn self_conflict(&self) -> Option<Infeasible> {
         let joined = (0..self.bodies.len()).filter(|&body| self.bodies[body].members.len() > 1);
-        joined.into_iter().find_map(|body| {
-            overlap_within(self.pieces_of(body)).or_else(|| self.apart_within(body))
-        })
+        joined.into_iter().find_map(|body| overlap_within(self.pieces_of(body)).or_else(|| self.apart_within(body)))
     }
 
     fn apart_within(&self, body: usize) -> Option<Infeasible> {
-        let own = self.apart[body]
-            .iter()
-            .find(|&&(other, low, high)| other as usize == body && low < 0 && 0 < high);
+        let own = self.apart[body].iter().find(|&&(other, low, high)| other as usize == body && low < 0 && 0 < high);
         own.map(|_| Infeasible::Conflict {
             first: self.bodies[body].members[0].0,
             second: self.bodies[body].members[1].0,
@@ -96,25 +79,11 @@ impl Model {
     }
 
     /// The problem's solution from an offset and a region per body.
-    pub(crate) fn solution(
-        &self,
-        problem: &Problem,
-        offsets: &[i64],
-        regions: &[RegionId],
-    ) -> Solution {
-        let mut places = vec![
-            Place {
-                region: RegionId(0),
-                offset: 0
-            };
-            problem.items().len()
-        ];
+    pub(crate) fn solution(&self, problem: &Problem, offsets: &[i64], regions: &[RegionId]) -> Solution {
+        let mut places = vec![Place { region: RegionId(0), offset: 0 }; problem.items().len()];
         for (index, body) in self.bodies.iter().enumerate() {
             for &(item, shift) in &body.members {
-                places[item.index()] = Place {
-                    region: regions[index],
-                    offset: (offsets[index] + shift) as u64,
-                };
+                places[item.index()] = Place { region: regions[index], offset: (offsets[index] + shift) as u64 };
             }
         }
         Solution { places }
@@ -125,17 +94,9 @@ impl Model {
 pub(crate) fn rectangles(item: &Item) -> Vec<(Span, Span)> {
     let whole = Span::new(0, item.size);
     if item.gaps.is_empty() {
-        return if item.live.is_empty() || item.size == 0 {
-            Vec::new()
-        } else {
-            vec![(item.live, whole)]
-        };
+        return if item.live.is_empty() || item.size == 0 { Vec::new() } else { vec![(item.live, whole)] };
     }
-    let mut gaps: Vec<_> = item
-        .gaps
-        .iter()
-        .filter(|gap| !gap.steps.is_empty())
-        .collect();
+    let mut gaps: Vec<_> = item.gaps.iter().filter(|gap| !gap.steps.is_empty()).collect();
     gaps.sort_by_key(|gap| gap.steps);
     let mut parts = Vec::with_capacity(2 * gaps.len() + 1);
     let mut step = item.live.begin;
@@ -156,9 +117,7 @@ fn apart(problem: &Problem, bodies: &[Body]) -> Vec<Vec<(u32, i64, i64)>> {
     }
     let mut home = vec![(0_u32, 0_i64); problem.items().len()];
     for (index, body) in bodies.iter().enumerate() {
-        body.members
-            .iter()
-            .for_each(|&(item, shift)| home[item.index()] = (index as u32, shift));
+        body.members.iter().for_each(|&(item, shift)| home[item.index()] = (index as u32, shift));
     }
     for &(first, second) in problem.apart() {
         let size = |id: ItemId| problem.items()[id.index()].size as i64;
@@ -189,19 +148,11 @@ fn overlap_within(pieces: &[Piece]) -> Option<Infeasible> {
             held.remove(&piece.low);
             continue;
         }
-        let below = held
-            .range(..=piece.low)
-            .next_back()
-            .filter(|&(_, &other): &(_, &usize)| pieces[other].high > piece.low);
-        let above = held
-            .range(piece.low..)
-            .next()
-            .filter(|&(&low, _)| low < piece.high);
+        let below =
+            held.range(..=piece.low).next_back().filter(|&(_, &other): &(_, &usize)| pieces[other].high > piece.low);
+        let above = held.range(piece.low..).next().filter(|&(&low, _)| low < piece.high);
         if let Some((_, &other)) = below.or(above) {
-            return Some(Infeasible::Conflict {
-                first: pieces[other].item,
-                second: piece.item,
-            });
+            return Some(Infeasible::Conflict { first: pieces[other].item, second: piece.item });
         }
         held.insert(piece.low, index);
     }

@@ -31,20 +31,12 @@ impl Order {
 
     /// A key of which the smallest comes first.
     pub(crate) fn key(self, traits: &Traits) -> (u128, u64) {
-        let Traits {
-            start,
-            life,
-            size,
-            load,
-        } = *traits;
+        let Traits { start, life, size, load } = *traits;
         let most = |x: u64| u128::from(u64::MAX - x);
         match self {
             Order::Start => (u128::from(start), u64::MAX - size),
             Order::Size => (most(size), u64::from(start)),
-            Order::Area => (
-                u128::MAX - u128::from(size) * u128::from(life),
-                u64::MAX - size,
-            ),
+            Order::Area => (u128::MAX - u128::from(size) * u128::from(life), u64::MAX - size),
             Order::Life => (most(life.into()), u64::from(start)),
             Order::Load => (most(load), u64::MAX - size),
             Order::Temporal => (most(life.into()), u64::MAX - size),
@@ -55,11 +47,7 @@ impl Order {
 
     /// `0..traits.len()` in this order.
     pub(crate) fn sorted(self, traits: &[Traits]) -> Vec<u32> {
-        let mut keyed: Vec<((u128, u64), u32)> = traits
-            .iter()
-            .zip(0..)
-            .map(|(t, id)| (self.key(t), id))
-            .collect();
+        let mut keyed: Vec<((u128, u64), u32)> = traits.iter().zip(0..).map(|(t, id)| (self.key(t), id)).collect();
         keyed.sort_unstable();
         keyed.into_iter().map(|(_, id)| id).collect()
     }

@@ -36,11 +36,7 @@ impl Solution {
     /// The alignment that the base address of each region needs: the least common multiple of the
     /// alignments in it.
     pub fn base_aligns(&self, problem: &Problem) -> Vec<u64> {
-        let mut aligns: Vec<u64> = problem
-            .regions()
-            .iter()
-            .map(|region| region.align)
-            .collect();
+        let mut aligns: Vec<u64> = problem.regions().iter().map(|region| region.align).collect();
         for (item, place) in problem.items().iter().zip(&self.places) {
             let align = &mut aligns[place.region.index()];
             *align = crate::problem::lcm(*align, item.align).unwrap_or(*align);
@@ -115,11 +111,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options {
-            method: Method::Search,
-            goal: Goal::Minimise,
-            node_limit: 1_000_000,
-        }
+        Options { method: Method::Search, goal: Goal::Minimise, node_limit: 1_000_000 }
     }
 }
 
@@ -230,33 +222,17 @@ impl Infeasible {
     /// The message with items named by `name`.
     pub fn message(&self, name: &dyn Fn(ItemId) -> String) -> String {
         match self {
-            Infeasible::Load {
-                step,
-                items,
-                needed,
-                available,
-            } => {
+            Infeasible::Load { step, items, needed, available } => {
                 let short = needed - available;
                 let shown: Vec<String> = items.iter().take(8).map(|&id| name(id)).collect();
-                let more = if items.len() > 8 {
-                    format!(" and {} more", items.len() - 8)
-                } else {
-                    String::new()
-                };
+                let more = if items.len() > 8 { format!(" and {} more", items.len() - 8) } else { String::new() };
                 format!(
                     "no plan can fit: floor {needed} > {available} (needed {needed}, available {available}, short by {short}) at step {step}, live there: {}{more}",
                     shown.join(", ")
                 )
             }
-            Infeasible::TooLarge {
-                item,
-                needed,
-                available,
-            } => {
-                format!(
-                    "no plan can fit: {} needs {needed}, its largest region has {available}",
-                    name(*item)
-                )
+            Infeasible::TooLarge { item, needed, available } => {
+                format!("no plan can fit: {} needs {needed}, its largest region has {available}", name(*item))
             }
             Infeasible::Conflict { first, second } => {
                 format!(

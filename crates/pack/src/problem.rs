@@ -144,10 +144,7 @@ pub struct Region {
 
 impl Default for Region {
     fn default() -> Self {
-        Region {
-            capacity: None,
-            align: 1,
-        }
+        Region { capacity: None, align: 1 }
     }
 }
 
@@ -172,17 +169,8 @@ impl Problem {
         distances: Vec<Distance>,
         apart: Vec<(ItemId, ItemId)>,
     ) -> Result<Self, ProblemError> {
-        let regions = if regions.is_empty() {
-            vec![Region::default()]
-        } else {
-            regions
-        };
-        let problem = Problem {
-            items,
-            regions,
-            distances,
-            apart,
-        };
+        let regions = if regions.is_empty() { vec![Region::default()] } else { regions };
+        let problem = Problem { items, regions, distances, apart };
         check_counts(&problem)?;
         for (index, region) in problem.regions.iter().enumerate() {
             check_region(RegionId(index as u32), region)?;
@@ -210,20 +198,10 @@ impl Problem {
     /// # Errors
     ///
     /// The capacity is above `2^63 - 1`, or there is no such region.
-    pub fn with_capacity(
-        mut self,
-        region: RegionId,
-        capacity: Option<u64>,
-    ) -> Result<Self, ProblemError> {
+    pub fn with_capacity(mut self, region: RegionId, capacity: Option<u64>) -> Result<Self, ProblemError> {
         let count = self.regions.len();
-        let slot = self
-            .regions
-            .get_mut(region.index())
-            .ok_or(ProblemError::NoSuchRegion {
-                item: None,
-                region,
-                count,
-            })?;
+        let slot =
+            self.regions.get_mut(region.index()).ok_or(ProblemError::NoSuchRegion { item: None, region, count })?;
         slot.capacity = capacity;
         check_region(region, slot)?;
         Ok(self)
@@ -251,21 +229,13 @@ impl Problem {
 
     /// The alignment of `item` in `region`: the least common multiple of what both ask.
     pub fn align_in(&self, item: ItemId, region: RegionId) -> u64 {
-        lcm(
-            self.items[item.index()].align,
-            self.regions[region.index()].align,
-        )
-        .unwrap_or(MAX_BYTES)
+        lcm(self.items[item.index()].align, self.regions[region.index()].align).unwrap_or(MAX_BYTES)
     }
 
     /// The regions `item` may lie in, the most wanted first.
     pub fn allowed_regions(&self, item: ItemId) -> Vec<RegionId> {
         let wanted = &self.items[item.index()].regions;
-        if wanted.is_empty() {
-            (0..self.regions.len() as u32).map(RegionId).collect()
-        } else {
-            wanted.clone()
-        }
+        if wanted.is_empty() { (0..self.regions.len() as u32).map(RegionId).collect() } else { wanted.clone() }
     }
 }
 
@@ -284,74 +254,44 @@ pub(crate) fn lcm(a: u64, b: u64) -> Option<u64> {
 
 fn check_counts(problem: &Problem) -> Result<(), ProblemError> {
     let limit = (u32::MAX / 4) as usize;
-    let pieces = problem.items.iter().fold(problem.items.len(), |sum, item| {
-        sum.saturating_add(item.gaps.len())
-    });
+    let pieces = problem.items.iter().fold(problem.items.len(), |sum, item| sum.saturating_add(item.gaps.len()));
     if pieces > limit || problem.regions.len() > limit {
-        return Err(ProblemError::TooMany {
-            count: pieces.max(problem.regions.len()),
-            limit,
-        });
+        return Err(ProblemError::TooMany { count: pieces.max(problem.regions.len()), limit });
     }
     Ok(())
 }
 
 fn check_region(id: RegionId, region: &Region) -> Result<(), ProblemError> {
     if region.align == 0 || region.align > MAX_BYTES {
-        return Err(ProblemError::BadRegionAlign {
-            region: id,
-            align: region.align,
-        });
+        return Err(ProblemError::BadRegionAlign { region: id, align: region.align });
     }
     match region.capacity {
-        Some(bytes) if bytes > MAX_BYTES => {
-            Err(ProblemError::CapacityOverflows { region: id, bytes })
-        }
+        Some(bytes) if bytes > MAX_BYTES => Err(ProblemError::CapacityOverflows { region: id, bytes }),
         _ => Ok(()),
     }
 }
 
 fn check_item(id: ItemId, item: &Item, regions: usize) -> Result<(), ProblemError> {
     if item.live.begin > item.live.end || item.live.end > MAX_BYTES {
-        return Err(ProblemError::BadLive {
-            item: id,
-            live: item.live,
-        });
+        return Err(ProblemError::BadLive { item: id, live: item.live });
     }
     if item.size > MAX_BYTES {
-        return Err(ProblemError::SizeOverflows {
-            item: id,
-            bytes: item.size,
-        });
+        return Err(ProblemError::SizeOverflows { item: id, bytes: item.size });
     }
     if item.align == 0 || item.align > MAX_BYTES {
-        return Err(ProblemError::BadAlign {
-            item: id,
-            align: item.align,
-        });
+        return Err(ProblemError::BadAlign { item: id, align: item.align });
     }
     if let Some(offset) = item.fixed {
-        if offset
-            .checked_add(item.size)
-            .is_none_or(|end| end > MAX_BYTES)
-        {
+        if offset.checked_add(item.size).is_none_or(|end| end > MAX_BYTES) {
             return Err(ProblemError::FixedOverflows { item: id, offset });
         }
         if offset % item.align != 0 {
-            return Err(ProblemError::FixedMisaligned {
-                item: id,
-                offset,
-                align: item.align,
-            });
+            return Err(ProblemError::FixedMisaligned { item: id, offset, align: item.align });
         }
     }
     for (place, &region) in item.regions.iter().enumerate() {
         if region.index() >= regions {
-            return Err(ProblemError::NoSuchRegion {
-                item: Some(id),
-                region,
-                count: regions,
-            });
+            return Err(ProblemError::NoSuchRegion { item: Some(id), region, count: regions });
         }
         if item.regions[..place].contains(&region) {
             return Err(ProblemError::RegionTwice { item: id, region });
@@ -363,44 +303,27 @@ fn check_item(id: ItemId, item: &Item, regions: usize) -> Result<(), ProblemErro
 fn check_gaps(id: ItemId, item: &Item) -> Result<(), ProblemError> {
     let mut steps: Vec<Span> = Vec::with_capacity(item.gaps.len());
     for gap in &item.gaps {
-        let inside = gap.steps.begin <= gap.steps.end
-            && gap.steps.begin >= item.live.begin
-            && gap.steps.end <= item.live.end;
+        let inside =
+            gap.steps.begin <= gap.steps.end && gap.steps.begin >= item.live.begin && gap.steps.end <= item.live.end;
         if !inside {
-            return Err(ProblemError::GapOutside {
-                item: id,
-                gap: gap.steps,
-                live: item.live,
-            });
+            return Err(ProblemError::GapOutside { item: id, gap: gap.steps, live: item.live });
         }
         if let Some(window) = gap.window.filter(|w| w.begin > w.end || w.end > item.size) {
-            return Err(ProblemError::WindowOutside {
-                item: id,
-                window,
-                size: item.size,
-            });
+            return Err(ProblemError::WindowOutside { item: id, window, size: item.size });
         }
         steps.push(gap.steps);
     }
     steps.retain(|s| !s.is_empty());
     steps.sort_unstable();
     match steps.windows(2).find(|pair| pair[1].begin < pair[0].end) {
-        Some(pair) => Err(ProblemError::GapsOverlap {
-            item: id,
-            first: pair[0],
-            second: pair[1],
-        }),
+        Some(pair) => Err(ProblemError::GapsOverlap { item: id, first: pair[0], second: pair[1] }),
         None => Ok(()),
     }
 }
 
 fn check_relations(problem: &Problem) -> Result<(), ProblemError> {
     let count = problem.items.len();
-    let ends = problem
-        .distances
-        .iter()
-        .map(|d| (d.first, d.second))
-        .chain(problem.apart.iter().copied());
+    let ends = problem.distances.iter().map(|d| (d.first, d.second)).chain(problem.apart.iter().copied());
     for (first, second) in ends {
         if let Some(item) = [first, second].into_iter().find(|id| id.index() >= count) {
             return Err(ProblemError::NoSuchItem { item, count });
@@ -416,23 +339,14 @@ fn check_relations(problem: &Problem) -> Result<(), ProblemError> {
 /// distances stacked on each other; that sum has to stay within an `i64`.
 fn check_total(problem: &Problem) -> Result<(), ProblemError> {
     let too_much = ProblemError::TotalOverflows;
-    let region_align = problem
-        .regions
-        .iter()
-        .try_fold(1, |m, r| lcm(m, r.align))
-        .ok_or(too_much.clone())?;
+    let region_align = problem.regions.iter().try_fold(1, |m, r| lcm(m, r.align)).ok_or(too_much.clone())?;
     let mut total: u64 = 0;
     let mut top: u64 = 0;
     for (index, item) in problem.items.iter().enumerate() {
-        let overflow = ProblemError::AlignOverflows {
-            item: ItemId(index as u32),
-            align: item.align,
-        };
+        let overflow = ProblemError::AlignOverflows { item: ItemId(index as u32), align: item.align };
         let align = lcm(item.align, region_align).ok_or(overflow)?;
         top = top.max(item.fixed.unwrap_or(0) + item.size);
-        let sum = total
-            .checked_add(item.size)
-            .and_then(|t| t.checked_add(align));
+        let sum = total.checked_add(item.size).and_then(|t| t.checked_add(align));
         total = sum.filter(|&t| t <= MAX_BYTES).ok_or(too_much.clone())?;
     }
     for distance in &problem.distances {

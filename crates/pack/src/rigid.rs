@@ -26,11 +26,7 @@ impl Slot {
             return self.residue;
         }
         let over = (x - self.residue) % self.modulus;
-        if over == 0 {
-            x
-        } else {
-            x + (self.modulus - over)
-        }
+        if over == 0 { x } else { x + (self.modulus - over) }
     }
 }
 
@@ -63,16 +59,8 @@ pub(crate) fn bodies(problem: &Problem) -> Result<Vec<Body>, ProblemError> {
     for members in groups(problem)? {
         let body = body(problem, members)?;
         if body.members.len() > 1 {
-            let largest = body
-                .slots
-                .iter()
-                .map(|slot| slot.modulus as u64)
-                .max()
-                .unwrap_or(1);
-            moduli = moduli
-                .checked_add(largest)
-                .filter(|&m| m <= MAX_BYTES / 2)
-                .ok_or(ProblemError::TotalOverflows)?;
+            let largest = body.slots.iter().map(|slot| slot.modulus as u64).max().unwrap_or(1);
+            moduli = moduli.checked_add(largest).filter(|&m| m <= MAX_BYTES / 2).ok_or(ProblemError::TotalOverflows)?;
         }
         bodies.push(body);
     }
@@ -82,10 +70,7 @@ pub(crate) fn bodies(problem: &Problem) -> Result<Vec<Body>, ProblemError> {
 /// Items by body, each with its distance from the lowest member.
 fn groups(problem: &Problem) -> Result<Vec<Vec<(ItemId, i64)>>, ProblemError> {
     let count = problem.items().len();
-    let mut forest = Forest {
-        parent: (0..count as u32).collect(),
-        shift: vec![0; count],
-    };
+    let mut forest = Forest { parent: (0..count as u32).collect(), shift: vec![0; count] };
     for distance in problem.distances() {
         forest.join(distance.first, distance.second, distance.bytes)?;
     }
@@ -138,11 +123,7 @@ impl Forest {
             self.parent[high as usize] = low;
             self.shift[high as usize] = if high == b { distance } else { -distance };
         } else if b_shift - a_shift != bytes {
-            return Err(ProblemError::DistanceContradicts {
-                item: second,
-                first: b_shift - a_shift,
-                second: bytes,
-            });
+            return Err(ProblemError::DistanceContradicts { item: second, first: b_shift - a_shift, second: bytes });
         }
         Ok(())
     }
@@ -165,63 +146,34 @@ fn body(problem: &Problem, members: Vec<(ItemId, i64)>) -> Result<Body, ProblemE
                     });
                 }
                 _ if at < 0 => {
-                    return Err(ProblemError::DistanceContradicts {
-                        item: id,
-                        first: offset as i64,
-                        second: shift,
-                    });
+                    return Err(ProblemError::DistanceContradicts { item: id, first: offset as i64, second: shift });
                 }
                 _ => fixed = Some(at),
             }
         }
     }
     let regions = common_regions(problem, &members)?;
-    let slots: Vec<Slot> = regions
-        .into_iter()
-        .filter_map(|region| slot(problem, &members, region, fixed))
-        .collect();
+    let slots: Vec<Slot> = regions.into_iter().filter_map(|region| slot(problem, &members, region, fixed)).collect();
     if slots.is_empty() {
         let (item, _) = members[0];
-        return Err(ProblemError::AlignContradicts {
-            item,
-            align: problem.items()[item.index()].align,
-        });
+        return Err(ProblemError::AlignContradicts { item, align: problem.items()[item.index()].align });
     }
-    Ok(Body {
-        members,
-        extent,
-        fixed,
-        slots,
-    })
+    Ok(Body { members, extent, fixed, slots })
 }
 
-fn common_regions(
-    problem: &Problem,
-    members: &[(ItemId, i64)],
-) -> Result<Vec<RegionId>, ProblemError> {
+fn common_regions(problem: &Problem, members: &[(ItemId, i64)]) -> Result<Vec<RegionId>, ProblemError> {
     let items = problem.items();
-    let choosy = members
-        .iter()
-        .find(|(id, _)| !items[id.index()].regions.is_empty());
+    let choosy = members.iter().find(|(id, _)| !items[id.index()].regions.is_empty());
     let mut regions = problem.allowed_regions(choosy.unwrap_or(&members[0]).0);
     for (id, _) in members {
         let allowed = &items[id.index()].regions;
         regions.retain(|region| allowed.is_empty() || allowed.contains(region));
     }
-    if regions.is_empty() {
-        Err(ProblemError::NoCommonRegion { item: members[0].0 })
-    } else {
-        Ok(regions)
-    }
+    if regions.is_empty() { Err(ProblemError::NoCommonRegion { item: members[0].0 }) } else { Ok(regions) }
 }
 
 /// The congruence of the body in `region`; `None` where it, or the fixed offset, has no answer.
-fn slot(
-    problem: &Problem,
-    members: &[(ItemId, i64)],
-    region: RegionId,
-    fixed: Option<i64>,
-) -> Option<Slot> {
+fn slot(problem: &Problem, members: &[(ItemId, i64)], region: RegionId, fixed: Option<i64>) -> Option<Slot> {
     let (mut residue, mut modulus) = (0_i128, 1_i128);
     for &(id, shift) in members {
         let align = i128::from(problem.align_in(id, region));
@@ -234,11 +186,7 @@ fn slot(
     if fixed.is_some_and(|at| i128::from(at) % modulus != residue) {
         return None;
     }
-    Some(Slot {
-        region,
-        residue: residue as i64,
-        modulus: modulus as i64,
-    })
+    Some(Slot { region, residue: residue as i64, modulus: modulus as i64 })
 }
 
 /// The numbers that are `r` modulo `m` and `s` modulo `n`, as one congruence.
@@ -275,39 +223,17 @@ mod tests {
             for r in 0..m {
                 for s in 0..n {
                     let expected = (0..m * n).find(|x| x % m == r && x % n == s);
-                    assert_eq!(
-                        meet(r, m, s, n).map(|(x, _)| x),
-                        expected,
-                        "{r} mod {m}, {s} mod {n}"
-                    );
+                    assert_eq!(meet(r, m, s, n).map(|(x, _)| x), expected, "{r} mod {m}, {s} mod {n}");
                 }
             }
         }
     }
 
-    fn chain(
-        bytes: &[(u32, u32, i64)],
-        fixed: &[(usize, u64)],
-        aligns: &[u64],
-    ) -> Result<Problem, ProblemError> {
-        let mut items: Vec<Item> = aligns
-            .iter()
-            .map(|&align| Item {
-                align,
-                ..Item::new(0, 1, 8)
-            })
-            .collect();
-        fixed
-            .iter()
-            .for_each(|&(index, offset)| items[index].fixed = Some(offset));
-        let distances = bytes
-            .iter()
-            .map(|&(a, b, bytes)| Distance {
-                first: ItemId(a),
-                second: ItemId(b),
-                bytes,
-            })
-            .collect();
+    fn chain(bytes: &[(u32, u32, i64)], fixed: &[(usize, u64)], aligns: &[u64]) -> Result<Problem, ProblemError> {
+        let mut items: Vec<Item> = aligns.iter().map(|&align| Item { align, ..Item::new(0, 1, 8) }).collect();
+        fixed.iter().for_each(|&(index, offset)| items[index].fixed = Some(offset));
+        let distances =
+            bytes.iter().map(|&(a, b, bytes)| Distance { first: ItemId(a), second: ItemId(b), bytes }).collect();
         Problem::new(items, vec![Region::default()], distances, Vec::new())
     }
 
@@ -316,41 +242,17 @@ mod tests {
         let problem = chain(&[(0, 1, -8), (1, 2, 24)], &[], &[16, 1, 4]).expect("valid");
         let bodies = bodies(&problem).expect("valid");
         assert_eq!(bodies.len(), 1);
-        assert_eq!(
-            bodies[0].members,
-            [(ItemId(0), 8), (ItemId(1), 0), (ItemId(2), 24)]
-        );
-        assert_eq!(
-            (
-                bodies[0].extent,
-                bodies[0].slots[0].residue,
-                bodies[0].slots[0].modulus
-            ),
-            (32, 8, 16)
-        );
+        assert_eq!(bodies[0].members, [(ItemId(0), 8), (ItemId(1), 0), (ItemId(2), 24)]);
+        assert_eq!((bodies[0].extent, bodies[0].slots[0].residue, bodies[0].slots[0].modulus), (32, 8, 16));
         assert_eq!(bodies[0].slots[0].at_least(9), 24);
     }
 
     #[test]
     fn contradictions_name_the_item() {
         let error = chain(&[(0, 1, 8), (1, 2, 8), (0, 2, 17)], &[], &[1, 1, 1]).unwrap_err();
-        assert_eq!(
-            error,
-            ProblemError::DistanceContradicts {
-                item: ItemId(2),
-                first: 16,
-                second: 17
-            }
-        );
+        assert_eq!(error, ProblemError::DistanceContradicts { item: ItemId(2), first: 16, second: 17 });
         let error = chain(&[(0, 1, 8)], &[(0, 8), (1, 8)], &[1, 1]).unwrap_err();
-        assert_eq!(
-            error,
-            ProblemError::DistanceContradicts {
-                item: ItemId(1),
-                first: 16,
-                second: 8
-            }
-        );
+        assert_eq!(error, ProblemError::DistanceContradicts { item: ItemId(1), first: 16, second: 8 });
         let error = chain(&[(0, 1, 8)], &[(1, 0)], &[1, 1]).unwrap_err();
         assert!(matches!(error, ProblemError::DistanceContradicts { .. }));
         let error = chain(&[(0, 1, 2)], &[], &[4, 4]).unwrap_err();
@@ -361,14 +263,8 @@ mod tests {
     fn a_chain_of_a_million_parts_needs_no_stack() {
         let n = 1_000_000;
         let items = vec![Item::new(0, 1, 1); n];
-        let distances = (1..n as u32)
-            .rev()
-            .map(|b| Distance {
-                first: ItemId(b - 1),
-                second: ItemId(b),
-                bytes: 1,
-            })
-            .collect();
+        let distances =
+            (1..n as u32).rev().map(|b| Distance { first: ItemId(b - 1), second: ItemId(b), bytes: 1 }).collect();
         let problem = Problem::new(items, Vec::new(), distances, Vec::new()).expect("valid");
         assert_eq!(bodies(&problem).expect("valid")[0].extent, n as i64);
     }

@@ -66,10 +66,7 @@ impl Times {
         let last = filled().map(|span| span.end).max().unwrap_or(0);
         let width = last - first;
         if width < 8 * spans.len() as u64 + 64 {
-            return Times::Dense {
-                first,
-                count: width as usize + 1,
-            };
+            return Times::Dense { first, count: width as usize + 1 };
         }
         let mut times: Vec<u64> = filled().flat_map(|span| [span.begin, span.end]).collect();
         times.sort_unstable();
@@ -107,9 +104,7 @@ mod tests {
     fn ranges_share_a_section_exactly_when_they_share_a_step() {
         let mut seed = 7_u64;
         let mut next = |n: u64| {
-            seed = seed
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (seed >> 33) % n
         };
         for round in 0..500 {
@@ -121,12 +116,9 @@ mod tests {
             let (sections, ranges) = Sections::new(&spans);
             for (a, &(a_lo, a_hi)) in spans.iter().zip(&ranges) {
                 assert_eq!(a.is_empty(), a_lo >= a_hi);
-                let inside = (0..sections.count())
-                    .filter(|&s| a.begin <= sections.steps[s] && sections.steps[s] < a.end);
-                assert_eq!(
-                    inside.collect::<Vec<_>>(),
-                    (a_lo as usize..a_hi as usize).collect::<Vec<_>>()
-                );
+                let inside =
+                    (0..sections.count()).filter(|&s| a.begin <= sections.steps[s] && sections.steps[s] < a.end);
+                assert_eq!(inside.collect::<Vec<_>>(), (a_lo as usize..a_hi as usize).collect::<Vec<_>>());
                 for (b, &(b_lo, b_hi)) in spans.iter().zip(&ranges) {
                     let steps = a.begin.max(b.begin) < a.end.min(b.end);
                     assert_eq!(steps, a_lo.max(b_lo) < a_hi.min(b_hi), "{spans:?}");

@@ -4,9 +4,7 @@ use crate::fit::{self, Choice};
 use crate::load;
 use crate::model::Model;
 use crate::orders::{Traits, body_traits};
-use crate::outcome::{
-    Goal, Infeasible, Method, Options, Order, Outcome, Progress, Proof, Solution, Verdict, Watch,
-};
+use crate::outcome::{Goal, Infeasible, Method, Options, Order, Outcome, Progress, Proof, Solution, Verdict, Watch};
 use crate::problem::Problem;
 
 /// Places the items of `problem` by the method in `options`.
@@ -16,9 +14,7 @@ use crate::problem::Problem;
 pub fn solve(problem: &Problem, options: &Options, watch: &mut Watch<'_>) -> Outcome {
     let model = Model::new(problem);
     let mut run = Run::new(problem, &model, options, watch);
-    if let Some(reason) =
-        load::infeasible(problem, &model).or_else(|| fit::fixed_conflict(problem, &model))
-    {
+    if let Some(reason) = load::infeasible(problem, &model).or_else(|| fit::fixed_conflict(problem, &model)) {
         run.infeasible = Some(reason);
     }
     run.heuristics();
@@ -48,12 +44,7 @@ struct Score {
 }
 
 impl<'a, 'w> Run<'a, 'w> {
-    fn new(
-        problem: &'a Problem,
-        model: &'a Model,
-        options: &'a Options,
-        watch: &'a mut Watch<'w>,
-    ) -> Self {
+    fn new(problem: &'a Problem, model: &'a Model, options: &'a Options, watch: &'a mut Watch<'w>) -> Self {
         let lower_bound = load::lower_bound(problem, model);
         let traits = body_traits(model);
         Run {
@@ -103,26 +94,11 @@ impl<'a, 'w> Run<'a, 'w> {
 
     fn score(&self, solution: &Solution) -> Score {
         let heights = solution.heights(self.problem);
-        let capacities = self
-            .problem
-            .regions()
-            .iter()
-            .map(|region| region.capacity.unwrap_or(u64::MAX));
-        let over = heights
-            .iter()
-            .zip(capacities)
-            .map(|(&height, capacity)| u128::from(height.saturating_sub(capacity)))
-            .sum();
-        let unwanted = if self.problem.regions().len() == 1 {
-            0
-        } else {
-            self.unwanted(solution)
-        };
-        Score {
-            over,
-            unwanted,
-            height: heights.iter().map(|&height| u128::from(height)).sum(),
-        }
+        let capacities = self.problem.regions().iter().map(|region| region.capacity.unwrap_or(u64::MAX));
+        let over =
+            heights.iter().zip(capacities).map(|(&height, capacity)| u128::from(height.saturating_sub(capacity))).sum();
+        let unwanted = if self.problem.regions().len() == 1 { 0 } else { self.unwanted(solution) };
+        Score { over, unwanted, height: heights.iter().map(|&height| u128::from(height)).sum() }
     }
 
     /// Bytes times the place of their region in the item's list of wishes.
@@ -130,33 +106,20 @@ impl<'a, 'w> Run<'a, 'w> {
         let rank = |item: usize| {
             let region = solution.places[item].region;
             let wishes = &self.problem.items()[item].regions;
-            if wishes.is_empty() {
-                region.index()
-            } else {
-                wishes.iter().position(|&r| r == region).unwrap_or(0)
-            }
+            if wishes.is_empty() { region.index() } else { wishes.iter().position(|&r| r == region).unwrap_or(0) }
         };
         let bytes = |item: usize| u128::from(self.problem.items()[item].size);
-        (0..self.problem.items().len())
-            .map(|item| bytes(item) * rank(item) as u128)
-            .sum()
+        (0..self.problem.items().len()).map(|item| bytes(item) * rank(item) as u128).sum()
     }
 
     /// Whether nothing better can be found, or nothing better is asked for.
     fn done(&mut self) -> bool {
         let height = self.best.as_ref().map(|(score, _)| score.height as u64);
-        let progress = Progress {
-            nodes: self.nodes,
-            height,
-            lower_bound: self.lower_bound,
-        };
+        let progress = Progress { nodes: self.nodes, height, lower_bound: self.lower_bound };
         self.limit_hit |= (self.watch)(&progress);
         self.limit_hit
             || self.infeasible.is_some() && height.is_some()
-            || self
-                .best
-                .as_ref()
-                .is_some_and(|(score, _)| self.enough(score))
+            || self.best.as_ref().is_some_and(|(score, _)| self.enough(score))
     }
 
     fn enough(&self, score: &Score) -> bool {
@@ -173,25 +136,13 @@ impl<'a, 'w> Run<'a, 'w> {
             None => Verdict::NotFound,
         };
         let solution = self.best.map(|(_, solution)| solution);
-        let heights = solution
-            .as_ref()
-            .map_or_else(Vec::new, |s| s.heights(self.problem));
-        let base_aligns = solution
-            .as_ref()
-            .map_or_else(Vec::new, |s| s.base_aligns(self.problem));
+        let heights = solution.as_ref().map_or_else(Vec::new, |s| s.heights(self.problem));
+        let base_aligns = solution.as_ref().map_or_else(Vec::new, |s| s.base_aligns(self.problem));
         let proof = match &solution {
             None => Proof::None,
             Some(_) if heights.iter().sum::<u64>() == self.lower_bound => Proof::Optimal,
             Some(_) => Proof::Gap,
         };
-        Outcome {
-            verdict,
-            solution,
-            heights,
-            base_aligns,
-            lower_bound: self.lower_bound,
-            proof,
-            nodes: self.nodes,
-        }
+        Outcome { verdict, solution, heights, base_aligns, lower_bound: self.lower_bound, proof, nodes: self.nodes }
     }
 }

@@ -16,10 +16,7 @@ use crate::problem::{Item, ItemId, Problem};
 pub fn validate(problem: &Problem, solution: &Solution) -> Result<(), Violation> {
     let items = problem.items();
     if solution.places.len() != items.len() {
-        return Err(Violation::WrongCount {
-            places: solution.places.len(),
-            items: items.len(),
-        });
+        return Err(Violation::WrongCount { places: solution.places.len(), items: items.len() });
     }
     for (index, item) in items.iter().enumerate() {
         alone(problem, solution, ItemId(index as u32), item)?;
@@ -37,42 +34,23 @@ pub fn validate(problem: &Problem, solution: &Solution) -> Result<(), Violation>
 fn alone(problem: &Problem, solution: &Solution, id: ItemId, item: &Item) -> Result<(), Violation> {
     let place = solution.places[id.index()];
     let Some(region) = problem.regions().get(place.region.index()) else {
-        return Err(Violation::NoSuchRegion {
-            item: id,
-            region: place.region,
-        });
+        return Err(Violation::NoSuchRegion { item: id, region: place.region });
     };
     if !item.regions.is_empty() && !item.regions.contains(&place.region) {
-        return Err(Violation::RegionNotAllowed {
-            item: id,
-            region: place.region,
-        });
+        return Err(Violation::RegionNotAllowed { item: id, region: place.region });
     }
     for align in [item.align, region.align] {
         if place.offset % align != 0 {
-            return Err(Violation::Misaligned {
-                item: id,
-                offset: place.offset,
-                align,
-            });
+            return Err(Violation::Misaligned { item: id, offset: place.offset, align });
         }
     }
     if let Some(fixed) = item.fixed.filter(|&fixed| fixed != place.offset) {
-        return Err(Violation::NotFixed {
-            item: id,
-            offset: place.offset,
-            fixed,
-        });
+        return Err(Violation::NotFixed { item: id, offset: place.offset, fixed });
     }
     let capacity = region.capacity.unwrap_or(i64::MAX as u64);
     match place.offset.checked_add(item.size) {
         Some(end) if end <= capacity => Ok(()),
-        _ => Err(Violation::OverCapacity {
-            item: id,
-            offset: place.offset,
-            size: item.size,
-            capacity,
-        }),
+        _ => Err(Violation::OverCapacity { item: id, offset: place.offset, size: item.size, capacity }),
     }
 }
 
@@ -93,31 +71,19 @@ fn rectangles(item: &Item) -> Vec<(u64, u64, u64, u64)> {
     parts
 }
 
-fn overlap(
-    items: &[Item],
-    solution: &Solution,
-    first: usize,
-    second: usize,
-) -> Result<(), Violation> {
+fn overlap(items: &[Item], solution: &Solution, first: usize, second: usize) -> Result<(), Violation> {
     let (a, b) = (&items[first], &items[second]);
     if a.live.end <= b.live.begin || b.live.end <= a.live.begin {
         return Ok(());
     }
-    let (at, bt) = (
-        solution.places[first].offset,
-        solution.places[second].offset,
-    );
+    let (at, bt) = (solution.places[first].offset, solution.places[second].offset);
     for (a_begin, a_end, a_low, a_high) in rectangles(a) {
         for (b_begin, b_end, b_low, b_high) in rectangles(b) {
             let step = a_begin.max(b_begin);
             let steps = step < a_end.min(b_end);
             let bytes = (at + a_low).max(bt + b_low) < (at + a_high).min(bt + b_high);
             if steps && bytes {
-                return Err(Violation::Overlap {
-                    first: ItemId(first as u32),
-                    second: ItemId(second as u32),
-                    step,
-                });
+                return Err(Violation::Overlap { first: ItemId(first as u32), second: ItemId(second as u32), step });
             }
         }
     }
