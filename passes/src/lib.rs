@@ -2,3 +2,5 @@
 //!
 //! Each pass is one file (or one folder), one line in the registry, one folder of golden tests. Passes do no input or output
 //! and know no clock.
+
+pub mod profile;
