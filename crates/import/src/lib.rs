@@ -1,1 +1,23 @@
-//! Readers of model files.
+//! Readers of model files: bytes in, a [`Module`] out.
+//!
+//! Readers keep the model's own names, carry constants by type and name without their bytes, and never trust the file: every
+//! index and length is checked, errors name the subgraph, the tensor or the operator, and several are told in one run.
+
+pub mod tflite;
+
+use neap_ir::Module;
+use neap_ir::diag::Diagnostic;
+
+/// Whether the bytes are a TFLite flatbuffer: the file identifier `TFL3` at byte 4.
+pub fn is_tflite(bytes: &[u8]) -> bool {
+    bytes.get(4..8) == Some(b"TFL3")
+}
+
+/// Reads a `.tflite` file; see [`tflite`] for what becomes of it.
+///
+/// # Errors
+/// All that is wrong in the file, each with its subgraph, tensor or operator.
+pub fn read_tflite(bytes: &[u8]) -> Result<Module, Vec<Diagnostic>> {
+    let model = tflite::model::read(bytes)?;
+    tflite::build::module(&model)
+}

@@ -1,0 +1,142 @@
+//! The TFLite reader: what a file becomes, and what a broken file is told.
+
+mod support;
+
+use neap_import::read_tflite;
+use neap_ir::{Attr, Module, OpId};
+use support::{G, O, Opt, T, model, sample};
+
+fn ops<'a>(module: &'a Module, func: &str) -> Vec<(&'a str, OpId)> {
+    let func = module.symbol(func).expect("the function");
+    module.block_ops(module.entry(func).expect("a body")).map(|op| (module.op_name(op), op)).collect()
+}
+
+#[test]
+fn a_sample_of_everything() {
+    let module = read_tflite(&sample()).expect("a good file");
+    let main = ops(&module, "main");
+    let names: Vec<&str> = main.iter().map(|(name, _)| *name).collect();
+    let expected = [
+        "neap.constant",
+        "tfl.no_value",
+        "tfl.fully_connected",
+        "neap.constant",
+        "tfl.reshape",
+        "tfl.var_handle",
+        "tfl.read_variable",
+        "tfl.add",
+        "tfl.assign_variable",
+        "tfl.while",
+        "custom.Mystery",
+        "func.return",
+    ];
+    assert_eq!(names, expected);
+    let find = |name: &str| main.iter().find(|(other, _)| *other == name).expect("the op").1;
+    assert_eq!(module.attr(find("tfl.while"), "cond"), Some(&Attr::symbol("cond")));
+    assert_eq!(module.attr(find("tfl.while"), "body"), Some(&Attr::symbol("body")));
+    assert_eq!(module.attr(find("tfl.add"), "fused_activation_function"), Some(&Attr::str("NONE")));
+    assert_eq!(module.attr(find("tfl.add"), "neap.names"), Some(&Attr::Array(vec![Attr::str("sum")])));
+    let shape = module.operand(find("tfl.reshape"), 1);
+    let shape = module.defining_op(shape).expect("a constant");
+    assert!(matches!(module.attr(shape, "value"), Some(Attr::Elements { text, .. }) if &**text == "dense<[2, 4]>"));
+    let weights = module.defining_op(module.operand(find("tfl.fully_connected"), 1)).expect("a constant");
+    assert_eq!(module.attr(weights, "value"), None, "weights stay in the file");
+    let memory = module.symbol("memory").expect("the state is declared");
+    assert_eq!(module.op_name(memory), "neap.var");
+    assert_eq!(module.functions().len(), 3);
+}
+
+fn chain(operators: Vec<O>, tensors: usize) -> G {
+    let names = ["a", "b", "c", "d"];
+    let tensors = (0..tensors).map(|index| T(names[index], vec![4], 0, 0)).collect();
+    G { name: "main", tensors, inputs: vec![0], outputs: vec![1], operators, variables: vec![] }
+}
+
+fn errors(graph: G) -> Vec<String> {
+    let file = model(&[graph], &[vec![]]);
+    read_tflite(&file).expect_err("a broken file").into_iter().map(|error| error.message).collect()
+}
+
+#[test]
+fn a_value_has_one_producer() {
+    let operators = vec![O(59, vec![0], vec![1], Opt::None), O(101, vec![0], vec![1], Opt::None)];
+    let expected = "subgraph 0, tensor 1 `b`: produced by operator 0 and by operator 1";
+    assert_eq!(errors(chain(operators, 2)), [expected]);
+}
+
+#[test]
+fn a_cycle_and_a_missing_producer_are_named() {
+    let operators = vec![O(0, vec![0, 2], vec![1], Opt::None), O(0, vec![1, 3], vec![2], Opt::None)];
+    let expected = [
+        "subgraph 0, tensor 2 `c`: operator 0 reads it before operator 1 produces it",
+        "subgraph 0, tensor 3 `d`: operator 1 reads it, but nothing produces it",
+    ];
+    assert_eq!(errors(chain(operators, 4)), expected);
+}
+
+#[test]
+fn indices_out_of_range_are_all_told() {
+    let mut graph = chain(vec![O(59, vec![7], vec![9], Opt::None), O(59, vec![-2], vec![1], Opt::None)], 2);
+    graph.tensors[0].3 = 44;
+    graph.inputs = vec![0, 5];
+    let expected = [
+        "subgraph 0, tensor 0 `a`: buffer 44 is none of the model's 1",
+        "subgraph 0: input 5 is no tensor of its 2",
+        "subgraph 0, operator 0: operand 7 is no tensor of the subgraph's 2",
+        "subgraph 0, operator 0: result 9 is no tensor of the subgraph's 2",
+        "subgraph 0, operator 1: operand -2 is no tensor of the subgraph's 2",
+    ];
+    assert_eq!(errors(graph), expected);
+}
+
+#[test]
+fn what_is_no_tflite_file_is_told() {
+    for bytes in [&b""[..], b"TFL3", b"\x08\x00\x00\x00ONNX....", b"\xff\xff\xff\xffTFL3"] {
+        let errors = read_tflite(bytes).expect_err("no model");
+        assert_eq!(errors.len(), 1);
+        assert!(errors[0].help.is_some());
+    }
+}
+
+/// A generator of numbers, the same on every machine (Marsaglia's xorshift).
+fn random(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+/// The seeded corpus: cut, flipped and overwritten files. None may panic; a file that still reads is not broken.
+#[test]
+fn broken_files_get_a_diagnostic() {
+    let good = sample();
+    let mut seed = 0x6e65_6170;
+    let (mut broken, mut total) = (0, 0);
+    for round in 0..3000 {
+        let mut bytes = good.clone();
+        match round % 4 {
+            0 => bytes.truncate(random(&mut seed) as usize % good.len()),
+            1 => {
+                let at = random(&mut seed) as usize % good.len();
+                bytes[at] ^= 1 << (random(&mut seed) % 8);
+            }
+            2 => {
+                let at = random(&mut seed) as usize % (good.len() - 4);
+                let value = [u32::MAX, 0x7fff_ffff, 0x8000_0000, 1 << 20][random(&mut seed) as usize % 4];
+                bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+            }
+            _ => {
+                let (from, to) = (random(&mut seed) as usize % good.len(), random(&mut seed) as usize % good.len());
+                let len = (random(&mut seed) as usize % 32).min(good.len() - from.max(to));
+                bytes.copy_within(from..from + len, to);
+            }
+        }
+        total += 1;
+        if let Err(errors) = read_tflite(&bytes) {
+            assert!(!errors.is_empty() && errors.iter().all(|error| !error.message.is_empty()));
+            broken += 1;
+        }
+    }
+    println!("tflite: {broken} of {total} mutated files are broken");
+    assert!(broken >= 200, "{broken}");
+}
