@@ -3,4 +3,15 @@
 //! Each pass is one file (or one folder), one line in the registry, one folder of golden tests. Passes do no input or output
 //! and know no clock.
 
+pub mod callees;
+pub mod cse;
+pub mod dce;
+pub mod effects;
+pub mod lock_effects;
+pub mod locks;
+pub mod pass;
+pub mod pipeline;
 pub mod profile;
+pub mod registry;
+pub mod strip_plan;
+pub mod suggest;

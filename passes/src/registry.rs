@@ -4,7 +4,8 @@ use crate::pass::PassInfo;
 use crate::pipeline::NamedPipeline;
 
 /// Every pass, in the order of `--list-passes`.
-pub static PASSES: &[&PassInfo] = &[];
+pub static PASSES: &[&PassInfo] =
+    &[&crate::lock_effects::INFO, &crate::cse::INFO, &crate::dce::INFO, &crate::strip_plan::INFO];
 
 /// Every named pipeline.
 pub static PIPELINES: &[NamedPipeline] = &[NamedPipeline {

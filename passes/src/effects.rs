@@ -1,0 +1,246 @@
+//! What the operations of a function touch: the effects of facts, brought down to the variables and buffers of the program.
+//!
+//! Facts speak of an attribute or an operand; [`FuncEffects`] follows it to the variable's name or the buffer's allocation, through
+//! views and block arguments. What cannot be followed is *any* variable or *any* buffer, which conflicts with all of them. On top of
+//! its own effects an operation has those of its regions and of the functions it runs; one that reads an alias of a variable's state
+//! (`neap.read` as a view) reads the variable, and one that reads a buffer and says nothing of it reads it too.
+//!
+//! Sound because every step that loses track widens the resource. Distinct names are distinct variables, distinct allocations and
+//! distinct arguments that neap places itself are distinct buffers; external buffers may be one another.
+
+mod resolve;
+
+use crate::callees::{Functions, callees_first, facts_of};
+use neap_ir::facts::{Access, Facts, Key, Role};
+use neap_ir::{Def, Module, OpId, ValueId};
+use resolve::Resolve;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Something outside the values of the program that an operation may touch.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Resource {
+    /// The random number generator.
+    Rng,
+    /// The outside world.
+    Io,
+    /// Statistics kept from run to run.
+    Stats,
+    /// The variable of this name.
+    Variable(Box<str>),
+    /// Some variable.
+    AnyVariable,
+    /// The buffer that this value was made with.
+    Memory(ValueId),
+    /// Some buffer.
+    AnyMemory,
+    /// Anything.
+    All,
+}
+
+/// How an operation touches resources; `Write` where it reads and writes.
+pub type Effects = BTreeMap<Resource, Access>;
+
+/// The effects of all operations of a function.
+#[derive(Debug, Default)]
+pub struct FuncEffects {
+    ops: FxHashMap<OpId, Effects>,
+    /// Values that lie in a variable's state.
+    pub aliases: FxHashMap<ValueId, Box<str>>,
+}
+
+impl FuncEffects {
+    /// The effects of `func` and all it runs.
+    #[must_use]
+    pub fn of(module: &Module, facts: &Facts, func: OpId) -> FuncEffects {
+        FuncEffects::with(module, facts, func, true)
+    }
+
+    /// The same, but reading an alias of a variable's state is no read of the variable.
+    #[must_use]
+    pub fn without_aliases(module: &Module, facts: &Facts, func: OpId) -> FuncEffects {
+        FuncEffects::with(module, facts, func, false)
+    }
+
+    fn with(module: &Module, facts: &Facts, func: OpId, follow: bool) -> FuncEffects {
+        let functions = Functions::of(module);
+        let mut summaries = FxHashMap::default();
+        for callee in reached(module, facts, &functions, func) {
+            let found = one(module, facts, &functions, callee, &summaries, true);
+            summaries.insert(callee, found.summary(module, facts, callee));
+        }
+        one(module, facts, &functions, func, &summaries, follow)
+    }
+
+    /// The effects of an operation, its regions and the functions it runs; none if it is pure.
+    #[must_use]
+    pub fn get(&self, op: OpId) -> Option<&Effects> {
+        self.ops.get(&op)
+    }
+
+    /// What a call of the function does: buffers of its own drop out.
+    fn summary(&self, module: &Module, facts: &Facts, func: OpId) -> Effects {
+        let mut sum = Effects::new();
+        let top = module.entry(func).into_iter().flat_map(|block| module.block_ops(block));
+        for (resource, access) in top.filter_map(|op| self.ops.get(&op)).flatten() {
+            let own =
+                |value| module.defining_op(value).is_some_and(|op| facts_of(module, facts, op).role == Role::Alloc);
+            if !matches!(resource, Resource::Memory(value) if own(*value)) {
+                add(&mut sum, resource.clone(), *access);
+            }
+        }
+        sum
+    }
+}
+
+/// Adds an effect; a write covers a read.
+fn add(effects: &mut Effects, resource: Resource, access: Access) {
+    let known = effects.entry(resource).or_insert(access);
+    *known = (*known).max(access);
+}
+
+/// The functions that `func` runs, directly or not, callees first, without itself.
+fn reached(module: &Module, facts: &Facts, functions: &Functions, func: OpId) -> Vec<OpId> {
+    let mut found = vec![func];
+    let mut at = 0;
+    let mut seen: FxHashMap<OpId, ()> = FxHashMap::default();
+    while let Some(next) = found.get(at).copied() {
+        at += 1;
+        for op in module.walk(next) {
+            for callee in functions.called_by(module, op, facts_of(module, facts, op)).into_iter().flatten() {
+                if seen.insert(callee, ()).is_none() {
+                    found.push(callee);
+                }
+            }
+        }
+    }
+    if found.len() == 1 {
+        return Vec::new();
+    }
+    // A circle of calls never gets here: the runner refuses it. Were there one, its functions would count as unknown.
+    let order = callees_first(module, facts).unwrap_or_default();
+    order.into_iter().filter(|callee| seen.contains_key(callee) && *callee != func).collect()
+}
+
+fn one(
+    module: &Module,
+    facts: &Facts,
+    functions: &Functions,
+    func: OpId,
+    summaries: &FxHashMap<OpId, Effects>,
+    follow: bool,
+) -> FuncEffects {
+    let ops = module.walk(func);
+    let resolve = Resolve { module, facts };
+    let aliases = if follow { aliases(&resolve, &ops) } else { FxHashMap::default() };
+    let mut found = FuncEffects { ops: FxHashMap::default(), aliases };
+    // Bodies before the operations around them.
+    for op in ops.into_iter().rev() {
+        let mut effects = found.ops.remove(&op).unwrap_or_default();
+        own(&resolve, op, &found.aliases, &mut effects);
+        called(&resolve, op, functions, summaries, &mut effects);
+        if effects.is_empty() {
+            continue;
+        }
+        if let Some(around) = module.parent_op(op).filter(|around| *around != func) {
+            let outer = found.ops.entry(around).or_default();
+            effects.iter().for_each(|(resource, access)| add(outer, resource.clone(), *access));
+        }
+        found.ops.insert(op, effects);
+    }
+    found
+}
+
+/// Values that lie in a variable's state: reads declared as views, and all that may be a view of one.
+fn aliases(resolve: &Resolve<'_>, ops: &[OpId]) -> FxHashMap<ValueId, Box<str>> {
+    let module = resolve.module;
+    let mut found: FxHashMap<ValueId, Box<str>> = FxHashMap::default();
+    for op in ops {
+        let facts = resolve.of(*op);
+        if let Some(key) = facts.param(Key::Alias).and_then(|param| param.attr.as_deref())
+            && module.attr(*op, key).is_some()
+        {
+            let variable = facts.effects.iter().map(|effect| resolve.resource(*op, &effect.resource));
+            for resource in variable {
+                if let (Some(Resource::Variable(name)), Some(result)) = (resource, module.results(*op).first()) {
+                    found.insert(*result, name);
+                }
+            }
+        }
+        if found.is_empty() {
+            continue;
+        }
+        for (index, result) in module.data_results(*op).iter().enumerate() {
+            if let Some(name) = resolve.viewed(*op, index).and_then(|operand| found.get(&operand)) {
+                found.insert(*result, name.clone());
+            }
+        }
+        for region in module.op_regions(*op) {
+            for arg in module.blocks(*region).first().into_iter().flat_map(|block| module.block_args(*block)) {
+                if let Some(name) = resolve.bound(*arg).and_then(|operand| found.get(&operand)) {
+                    found.insert(*arg, name.clone());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The effects of an operation by itself.
+fn own(resolve: &Resolve<'_>, op: OpId, aliases: &FxHashMap<ValueId, Box<str>>, effects: &mut Effects) {
+    let module = resolve.module;
+    let facts = resolve.of(op);
+    for effect in &facts.effects {
+        for resource in resolve.resources(op, &effect.resource) {
+            add(effects, resource, effect.access);
+        }
+    }
+    let views =
+        |value: ValueId| (0..module.data_results(op).len()).any(|index| resolve.viewed(op, index) == Some(value));
+    for (index, value) in module.data_operands(op).enumerate() {
+        if facts.shape_operands.contains(index) {
+            continue;
+        }
+        if let Some(name) = aliases.get(&value)
+            && !views(value)
+        {
+            add(effects, Resource::Variable(name.clone()), Access::Read);
+        }
+        if resolve.is_buffer(value) && !views(value) && module.op_regions(op).is_empty() {
+            let buffer = resolve.buffer(value);
+            if facts.role == Role::Dealloc {
+                add(effects, buffer, Access::Write);
+            } else if !effects.contains_key(&buffer) {
+                add(effects, buffer, Access::Read);
+            }
+        }
+    }
+}
+
+/// The effects of the functions that an operation runs, in terms of the caller.
+fn called(
+    resolve: &Resolve<'_>,
+    op: OpId,
+    functions: &Functions,
+    summaries: &FxHashMap<OpId, Effects>,
+    effects: &mut Effects,
+) {
+    for callee in functions.called_by(resolve.module, op, resolve.of(op)) {
+        let Some(sum) = callee.and_then(|callee| summaries.get(&callee)) else {
+            add(effects, Resource::All, Access::Write);
+            continue;
+        };
+        for (resource, access) in sum {
+            let resource = match resource {
+                Resource::Memory(value) => match resolve.module.value(*value).def() {
+                    Def::Arg(_, index) => resolve
+                        .argument(op, index as usize)
+                        .map_or(Resource::AnyMemory, |operand| resolve.buffer(operand)),
+                    Def::Result(..) => Resource::AnyMemory,
+                },
+                other => other.clone(),
+            };
+            add(effects, resource, *access);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Removes a plan from a module.
+//!
+//! # Effect
+//!
+//! Every attribute that a plan adds ([`neap_ir::plan::WRITTEN`]) goes, from the function, its arguments and results, and the operations
+//! of its bodies. Views, candidates and tokens stay: they say what the program is, not what was decided.
+//!
+//! # Soundness
+//!
+//! No operation, operand or type changes.
+//!
+//! # Statistics
+//!
+//! - `attributes`: attributes removed.
+
+use crate::pass::{Context, Pass, PassInfo};
+use neap_ir::diag::Diagnostic;
+use neap_ir::plan::WRITTEN;
+use neap_ir::{Module, OpId};
+
+/// The line in the registry.
+pub static INFO: PassInfo = PassInfo {
+    name: "strip-plan",
+    summary: "remove the attributes of a plan: offsets, live ranges, in-place, bounds",
+    options: &[],
+    build: |_| Ok(Box::new(StripPlan)),
+};
+
+struct StripPlan;
+
+impl Pass for StripPlan {
+    fn run(&self, module: &mut Module, func: OpId, cx: &mut Context<'_>) -> Result<bool, Diagnostic> {
+        let mut ops = vec![func];
+        ops.extend(module.walk(func));
+        let (args, results) = module.func_types(func).map_or((0, 0), |(args, results)| (args.len(), results.len()));
+        let mut removed = 0;
+        for key in WRITTEN {
+            removed += ops.iter().filter(|op| module.remove_attr(**op, key).is_some()).count() as u64;
+            for index in (0..args).filter(|index| module.arg_attr(func, *index, key).is_some()).collect::<Vec<_>>() {
+                module.set_arg_attr(func, index, key, None);
+                removed += 1;
+            }
+            for index in
+                (0..results).filter(|index| module.result_attr(func, *index, key).is_some()).collect::<Vec<_>>()
+            {
+                module.set_result_attr(func, index, key, None);
+                removed += 1;
+            }
+        }
+        cx.count("attributes", removed);
+        Ok(removed > 0)
+    }
+}
