@@ -14,7 +14,9 @@ pub mod func;
 pub mod loc;
 pub mod module;
 pub mod name;
+pub mod parse;
 pub mod plan;
+pub mod print;
 pub mod size;
 pub mod types;
 
@@ -22,4 +24,6 @@ pub use attr::Attr;
 pub use loc::{Loc, Span};
 pub use module::{Attrs, BlockId, Def, Module, OpId, OpSpec, RegionId, Use, ValueId};
 pub use name::Name;
+pub use parse::{parse, parse_bytes};
+pub use print::{PrintOptions, print};
 pub use types::{Dim, Sign, Ty, Type};

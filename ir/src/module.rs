@@ -7,6 +7,7 @@
 //! - An erased operation has no parent, operands, results with uses, or regions; its id is never used again.
 //! - Attributes are sorted by the text of their key and have no duplicates.
 
+mod build;
 mod edit;
 
 use crate::attr::Attr;

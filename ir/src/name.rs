@@ -11,6 +11,13 @@ use rustc_hash::FxBuildHasher;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(u32);
 
+impl Name {
+    /// The position in the table: an index for tables over all names of a module.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The table behind [`Name`].
 #[derive(Clone, Default, Debug)]
 pub struct Names {
@@ -29,6 +36,11 @@ impl Names {
     /// The name of `text` if it has been interned.
     pub fn get(&self, text: &str) -> Option<Name> {
         self.set.get_index_of(text).map(|index| Name(index as u32))
+    }
+
+    /// How many names there are.
+    pub(crate) fn len(&self) -> usize {
+        self.set.len()
     }
 
     /// The text of a name.
