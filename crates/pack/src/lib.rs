@@ -15,6 +15,7 @@
 //! # Ok::<(), neap_pack::ProblemError>(())
 //! ```
 
+mod csv;
 mod error;
 mod fit;
 mod load;
@@ -27,6 +28,7 @@ mod sections;
 mod solve;
 mod validate;
 
+pub use csv::{Ends, Table, TableError, read_csv, write_csv};
 pub use error::{ProblemError, Violation};
 pub use outcome::{
     Goal, Infeasible, Method, Options, Order, Outcome, Place, Progress, Proof, Solution, Verdict, Watch,

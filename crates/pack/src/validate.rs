@@ -40,7 +40,7 @@ fn alone(problem: &Problem, solution: &Solution, id: ItemId, item: &Item) -> Res
         return Err(Violation::RegionNotAllowed { item: id, region: place.region });
     }
     for align in [item.align, region.align] {
-        if place.offset % align != 0 {
+        if !place.offset.is_multiple_of(align) {
             return Err(Violation::Misaligned { item: id, offset: place.offset, align });
         }
     }
