@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use neap_pack::{Ends, Goal, Item, Method, Options, Order, Problem, RegionId, read_csv, solve, validate};
+use neap_pack::{Ends, Goal, Item, Method, Options, Order, Problem, RegionId, Verdict, read_csv, solve, validate};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = Options::default();
@@ -51,7 +51,9 @@ fn report(
         let start = Instant::now();
         let outcome = solve(&problem, &options, &mut |_| false);
         let seconds = start.elapsed().as_secs_f64();
-        if let Some(solution) = outcome.solution.as_ref().filter(|_| problem.items().len() <= 30_000) {
+        if let Some(solution) =
+            outcome.solution.as_ref().filter(|_| outcome.verdict == Verdict::Fits && problem.items().len() <= 30_000)
+        {
             validate(&problem, solution)?;
         }
         let height = outcome.height().ok_or("no solution")?;

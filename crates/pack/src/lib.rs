@@ -15,17 +15,27 @@
 //! # Ok::<(), neap_pack::ProblemError>(())
 //! ```
 
+mod corner;
 mod csv;
+mod disjunct;
+mod eject;
 mod error;
 mod fit;
+mod general;
 mod load;
 mod model;
 mod orders;
 mod outcome;
+mod peers;
+mod plain;
 mod problem;
 mod rigid;
+mod run;
 mod sections;
+mod shelf;
+mod skyline;
 mod solve;
+mod straight;
 mod validate;
 
 pub use csv::{Ends, Table, TableError, read_csv, write_csv};

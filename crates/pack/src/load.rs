@@ -10,6 +10,7 @@
 
 use crate::model::{Model, Piece};
 use crate::outcome::Infeasible;
+use crate::plain::unpainted;
 use crate::problem::{ItemId, Problem, RegionId, gcd};
 
 /// The most sets of regions whose load is checked; more only weakens the bound.
@@ -90,14 +91,6 @@ fn subtract_largest(pieces: &[&Piece], slack: impl Fn(&Piece) -> u64, loads: &mu
             section = unpainted(&mut next, section);
         }
     }
-}
-
-fn unpainted(next: &mut [u32], mut section: u32) -> u32 {
-    while next[section as usize] != section {
-        next[section as usize] = next[next[section as usize] as usize];
-        section = next[section as usize];
-    }
-    section
 }
 
 fn too_large(problem: &Problem, model: &Model) -> Option<Infeasible> {

@@ -59,6 +59,11 @@ impl Model {
         Model { bodies, pieces, first_piece, apart, sections }
     }
 
+    /// The place of a body's first piece in `pieces`.
+    pub(crate) fn first_piece(&self, body: usize) -> usize {
+        self.first_piece[body] as usize
+    }
+
     /// The pieces of a body.
     pub(crate) fn pieces_of(&self, body: usize) -> &[Piece] {
         &self.pieces[self.first_piece[body] as usize..self.first_piece[body + 1] as usize]

@@ -1,0 +1,121 @@
+//! Restarts: run times are heavy-tailed, so several rules take turns under growing node limits.
+//!
+//! Limits count nodes and the noise comes from a fixed generator, so a run is the same on every machine.
+
+use super::search::{End, Rule, Search};
+use crate::plain::Plain;
+
+/// What candidates are ordered by, largest first.
+#[derive(Clone, Copy, Debug)]
+enum Weight {
+    /// Lifetime, then size.
+    Life,
+    /// The load of its fullest section, then area.
+    LoadArea,
+    /// Area.
+    Area,
+    /// Size, then lifetime.
+    Size,
+    /// Blame of its sections, then lifetime.
+    Blame,
+}
+
+/// A valley rule, a weight, and the noise on it in 64ths.
+const TURNS: [(Rule, Weight, u64); 6] = [
+    (Rule::Tightest, Weight::LoadArea, 8),
+    (Rule::Fewest, Weight::LoadArea, 8),
+    (Rule::Fewest, Weight::Life, 8),
+    (Rule::Tightest, Weight::Size, 16),
+    (Rule::Lowest, Weight::LoadArea, 8),
+    (Rule::Tightest, Weight::Life, 8),
+];
+
+/// How a question to the search ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Offsets in units, within the capacity.
+    Found(Vec<u64>),
+    /// No packing of these sizes is within the capacity.
+    Exhausted,
+    /// The node limit, or the caller's wish, came first.
+    Limit,
+}
+
+/// A search over one problem that can be asked for several capacities.
+pub(crate) struct Restarts<'a> {
+    plain: &'a Plain,
+    search: Search,
+    seed: u64,
+}
+
+impl<'a> Restarts<'a> {
+    pub(crate) fn new(plain: &'a Plain) -> Self {
+        Restarts { plain, search: Search::new(plain, plain.floor), seed: 0x5EED }
+    }
+
+    /// Nodes spent so far.
+    pub(crate) fn nodes(&self) -> u64 {
+        self.search.nodes
+    }
+
+    /// Looks for a packing within `capacity` units, spending at most about `nodes`; `stop` is asked between runs.
+    pub(crate) fn ask(&mut self, capacity: u64, nodes: u64, stop: &mut dyn FnMut(u64) -> bool) -> Answer {
+        if self.plain.floor > capacity {
+            return Answer::Exhausted;
+        }
+        self.search.set_capacity(capacity);
+        let last = self.search.nodes.saturating_add(nodes);
+        let mut limit = 2 * self.plain.len() as u64 + 16;
+        for turn in 0.. {
+            let (rule, weight, noise) = TURNS[turn % TURNS.len()];
+            let priority = self.priority(weight, noise);
+            let left = last.saturating_sub(self.search.nodes);
+            match self.search.run(rule, &priority, limit.min(left)) {
+                End::Found => return Answer::Found(self.search.state.offset.clone()),
+                End::Exhausted => return Answer::Exhausted,
+                End::Limit => {}
+            }
+            if self.search.nodes >= last || stop(self.search.nodes) {
+                break;
+            }
+            if turn % TURNS.len() == TURNS.len() - 1 {
+                limit += limit / 3;
+            }
+        }
+        Answer::Limit
+    }
+
+    fn priority(&mut self, weight: Weight, noise: u64) -> Vec<u64> {
+        let plain = self.plain;
+        let most = plain.size.iter().copied().max().unwrap_or(1).max(1);
+        let wide = plain.sections.count() as u64 + 1;
+        // All weights as fractions of 2^40 or so, whatever the units.
+        let scaled = |x: u64, most: u64| (u128::from(x) << 20) as u64 / most.max(1);
+        (0..plain.len())
+            .map(|id| {
+                let cells = plain.from[id] as usize..plain.to[id] as usize;
+                let (life, size) = (scaled(cells.len() as u64, wide), scaled(plain.size[id], most));
+                let base = match weight {
+                    Weight::Life => life << 20 | size,
+                    Weight::Area => life * size,
+                    Weight::Size => size << 20 | life,
+                    Weight::LoadArea => {
+                        let load = plain.load[cells].iter().copied().max().unwrap_or(0);
+                        scaled(load, plain.floor) << 28 | (life * size) >> 12
+                    }
+                    Weight::Blame => {
+                        self.search.state.blame[cells].iter().copied().max().unwrap_or(0).min(1 << 30) << 20 | life
+                    }
+                };
+                u128::from(base) as u64 * (64 - noise + self.random(2 * noise + 1))
+            })
+            .collect()
+    }
+
+    fn random(&mut self, below: u64) -> u64 {
+        self.seed ^= self.seed << 13;
+        self.seed ^= self.seed >> 7;
+        self.seed ^= self.seed << 17;
+        self.seed % below
+    }
+}

@@ -1,0 +1,260 @@
+//! Skyline heuristics for plain problems: near-linear time, linear memory.
+//!
+//! The skyline is the height up to which each section is filled. The lowest valley is filled next: of the
+//! items that lie inside its range of sections, the first in the order is put on its ground; if none does, the
+//! valley rises to its lower neighbour and merges with it. No list of overlapping pairs is ever made.
+//!
+//! Sound: an item is put where all its sections have the same height, on top of everything placed there before.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::orders::{RangeMax, Traits};
+use crate::outcome::Order;
+use crate::plain::Plain;
+
+/// Offsets in units, with ties broken by `order`, and the height.
+pub(crate) fn skyline(plain: &Plain, order: Order) -> (Vec<u64>, u64) {
+    let ranked = order.sorted(&traits(plain, order));
+    fill(plain, &ranked)
+}
+
+/// The traits of each item; the load only where the order looks at it.
+pub(crate) fn traits(plain: &Plain, order: Order) -> Vec<Traits> {
+    let highest = (order == Order::Load).then(|| RangeMax::new(plain.load.clone()));
+    let load = |id: usize| highest.as_ref().map_or(0, |tree| tree.max(plain.from[id] as usize, plain.to[id] as usize));
+    let one = |id: usize| Traits {
+        start: plain.from[id],
+        life: plain.to[id] - plain.from[id],
+        size: plain.size[id],
+        load: load(id),
+    };
+    (0..plain.len()).map(one).collect()
+}
+
+/// Items by area with up to 30 % of noise from a fixed generator.
+pub(crate) fn noisy(plain: &Plain, seed: u64) -> Vec<u32> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut noise = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        u128::from(700 + state % 601)
+    };
+    let area = |id: usize| u128::from(plain.size[id]) * u128::from(plain.to[id] - plain.from[id]);
+    let mut keyed: Vec<(Reverse<u128>, u32)> =
+        (0..plain.len()).map(|id| (Reverse(area(id) * noise()), id as u32)).collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, id)| id).collect()
+}
+
+/// Fills valleys; `ranked` lists the items, the most wanted first.
+pub(crate) fn fill(plain: &Plain, ranked: &[u32]) -> (Vec<u64>, u64) {
+    let mut offsets = vec![0; plain.len()];
+    if plain.len() == 0 {
+        return (offsets, 0);
+    }
+    let mut waiting = Waiting::new(plain, ranked);
+    let mut ground = Ground::new(plain.sections.count() as u32);
+    let mut height = 0;
+    let mut left = plain.len();
+    while left > 0 {
+        let (from, to, level) = ground.lowest();
+        match waiting.take(from, to) {
+            Some(item) => {
+                offsets[item as usize] = level;
+                let top = level + plain.size[item as usize];
+                height = height.max(top);
+                ground.put(from, plain.from[item as usize], plain.to[item as usize], top);
+                left -= 1;
+            }
+            None => ground.rise(from),
+        }
+    }
+    (offsets, height)
+}
+
+/// The skyline as a list of segments, each named by its first section.
+struct Ground {
+    level: Vec<u64>,
+    end: Vec<u32>,
+    before: Vec<u32>,
+    /// Segments by level; an entry counts only if the segment still begins there at that level.
+    heap: BinaryHeap<Reverse<(u64, u32)>>,
+    alive: Vec<bool>,
+    sections: u32,
+}
+
+impl Ground {
+    fn new(sections: u32) -> Ground {
+        let count = sections as usize;
+        let mut ground = Ground {
+            level: vec![0; count],
+            end: vec![0; count],
+            before: vec![0; count],
+            heap: BinaryHeap::new(),
+            alive: vec![false; count],
+            sections,
+        };
+        ground.segment(0, sections, 0, u32::MAX);
+        ground
+    }
+
+    fn segment(&mut self, from: u32, to: u32, level: u64, before: u32) {
+        let index = from as usize;
+        (self.level[index], self.end[index], self.before[index], self.alive[index]) = (level, to, before, true);
+        if to < self.sections {
+            self.before[to as usize] = from;
+        }
+        self.heap.push(Reverse((level, from)));
+    }
+
+    /// The lowest segment, leftmost among equals: its sections and level.
+    fn lowest(&mut self) -> (u32, u32, u64) {
+        loop {
+            let Some(&Reverse((level, from))) = self.heap.peek() else { return (0, self.sections, 0) };
+            if self.alive[from as usize] && self.level[from as usize] == level {
+                return (from, self.end[from as usize], level);
+            }
+            self.heap.pop();
+        }
+    }
+
+    /// Raises `[item_from, item_to)` inside the segment at `from` to `top`.
+    fn put(&mut self, from: u32, item_from: u32, item_to: u32, top: u64) {
+        let (level, to, before) = (self.level[from as usize], self.end[from as usize], self.before[from as usize]);
+        self.alive[from as usize] = false;
+        let mut last = before;
+        if from < item_from {
+            self.segment(from, item_from, level, last);
+            last = from;
+        }
+        self.segment(item_from, item_to, top, last);
+        if item_to < to {
+            self.segment(item_to, to, level, item_from);
+        }
+        self.merge(item_from);
+    }
+
+    /// Raises the segment at `from` to its lower neighbour.
+    fn rise(&mut self, from: u32) {
+        let (to, before) = (self.end[from as usize], self.before[from as usize]);
+        let left = if before == u32::MAX { u64::MAX } else { self.level[before as usize] };
+        let right = if to == self.sections { u64::MAX } else { self.level[to as usize] };
+        self.segment(from, to, left.min(right), before);
+        self.merge(from);
+    }
+
+    /// Joins the segment at `from` with neighbours of its level.
+    fn merge(&mut self, mut from: u32) {
+        let level = self.level[from as usize];
+        let to = self.end[from as usize];
+        if to < self.sections && self.level[to as usize] == level {
+            self.alive[to as usize] = false;
+            self.end[from as usize] = self.end[to as usize];
+        }
+        let before = self.before[from as usize];
+        if before != u32::MAX && self.level[before as usize] == level {
+            self.alive[from as usize] = false;
+            self.end[before as usize] = self.end[from as usize];
+            from = before;
+        }
+        let end = self.end[from as usize];
+        if end < self.sections {
+            self.before[end as usize] = from;
+        }
+    }
+}
+
+/// The items still to be placed, by first section, in a tree that knows each subtree's least end and best rank.
+struct Waiting<'a> {
+    plain: &'a Plain,
+    /// Items by first section, better ranks first among equals.
+    sorted: Vec<u32>,
+    /// The first place in `sorted` of each section.
+    first: Vec<u32>,
+    leaves: u32,
+    least_end: Vec<u32>,
+    best_rank: Vec<u32>,
+    ranked: &'a [u32],
+    stack: Vec<u32>,
+}
+
+const GONE: u32 = u32::MAX;
+
+impl<'a> Waiting<'a> {
+    fn new(plain: &'a Plain, ranked: &'a [u32]) -> Self {
+        let sections = plain.sections.count();
+        let mut first = vec![0; sections + 1];
+        plain.from.iter().for_each(|&from| first[from as usize + 1] += 1);
+        for section in 0..sections {
+            first[section + 1] += first[section];
+        }
+        let leaves = (plain.len() as u32).next_power_of_two();
+        let mut waiting = Waiting {
+            plain,
+            sorted: vec![0; plain.len()],
+            first: first.clone(),
+            leaves,
+            least_end: vec![GONE; 2 * leaves as usize],
+            best_rank: vec![GONE; 2 * leaves as usize],
+            ranked,
+            stack: Vec::new(),
+        };
+        for (rank, &item) in ranked.iter().enumerate() {
+            let place = &mut first[plain.from[item as usize] as usize];
+            waiting.sorted[*place as usize] = item;
+            let leaf = leaves as usize + *place as usize;
+            (waiting.least_end[leaf], waiting.best_rank[leaf]) = (plain.to[item as usize], rank as u32);
+            *place += 1;
+        }
+        for node in (1..leaves as usize).rev() {
+            waiting.pull(node);
+        }
+        waiting
+    }
+
+    fn pull(&mut self, node: usize) {
+        self.least_end[node] = self.least_end[2 * node].min(self.least_end[2 * node + 1]);
+        self.best_rank[node] = self.best_rank[2 * node].min(self.best_rank[2 * node + 1]);
+    }
+
+    /// Removes and returns the best item inside sections `[from, to)`.
+    fn take(&mut self, from: u32, to: u32) -> Option<u32> {
+        let (low, high) = (self.first[from as usize], self.first[to as usize]);
+        let best = self.search(low, high, to)?;
+        let item = self.ranked[self.best_rank[best as usize] as usize];
+        let mut node = best as usize;
+        (self.least_end[node], self.best_rank[node]) = (GONE, GONE);
+        while node > 1 {
+            node /= 2;
+            self.pull(node);
+        }
+        debug_assert!(self.plain.from[item as usize] >= from && self.plain.to[item as usize] <= to);
+        Some(item)
+    }
+
+    /// The leaf of the best rank among places `[low, high)` with an end of at most `to`.
+    fn search(&mut self, low: u32, high: u32, to: u32) -> Option<u32> {
+        let (mut best, mut found) = (GONE, None);
+        self.stack.clear();
+        self.stack.push(1);
+        while let Some(node) = self.stack.pop() {
+            let depth = node.ilog2();
+            let width = self.leaves >> depth;
+            let start = (node - (1 << depth)) * width;
+            let outside = start >= high || start + width <= low;
+            if outside || self.least_end[node as usize] > to || self.best_rank[node as usize] >= best {
+                continue;
+            }
+            if width == 1 {
+                (best, found) = (self.best_rank[node as usize], Some(node));
+                continue;
+            }
+            let (left, right) = (2 * node, 2 * node + 1);
+            let left_first = self.best_rank[left as usize] <= self.best_rank[right as usize];
+            self.stack.extend(if left_first { [right, left] } else { [left, right] });
+        }
+        found
+    }
+}

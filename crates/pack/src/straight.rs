@@ -1,0 +1,199 @@
+//! Plain problems: skylines, ejection, exact search, in the order of what they cost.
+
+use crate::corner::restart::{Answer, Restarts};
+use crate::eject::Ejector;
+use crate::fit::{self, Choice, Placement};
+use crate::general;
+use crate::model::Model;
+use crate::orders::body_traits;
+use crate::outcome::{Goal, Infeasible, Method, Options, Order, Outcome, Watch};
+use crate::peers;
+use crate::plain::Plain;
+use crate::problem::{Problem, RegionId};
+use crate::run::Run;
+use crate::skyline;
+
+/// Above this many items only the two best skylines are made.
+const MANY: usize = 200_000;
+/// Above this many pairs that share a section, nothing that lists them is run.
+const MANY_PAIRS: u64 = 60_000_000;
+/// The same for the exact search, which keeps them in memory.
+const EXACT_PAIRS: u64 = 4_000_000;
+
+/// Solves a plain problem.
+pub(crate) fn solve(problem: &Problem, plain: &Plain, options: &Options, watch: &mut Watch<'_>) -> Outcome {
+    let mut run = Run::new(problem, options, watch, plain.lower_bound);
+    run.infeasible = overload(problem, plain);
+    match options.method {
+        Method::Search => search(&mut run, plain),
+        Method::Portfolio => {
+            skylines(&mut run, plain);
+            if plain.pairs() <= EXACT_PAIRS && !run.done() {
+                eject(&mut run, plain, 8 * plain.len() as u64);
+            }
+        }
+        Method::Skyline(order) => sky(&mut run, plain, order),
+        method => peers::run(&mut run, &Model::new(problem), method),
+    }
+    run.outcome()
+}
+
+/// The proof that the load of a step exceeds the capacity, naming what is live there.
+fn overload(problem: &Problem, plain: &Plain) -> Option<Infeasible> {
+    let available = problem.regions()[0].capacity?;
+    let size = |id: u32| problem.items()[id as usize].size;
+    let alone = plain.items.iter().copied().find(|&id| size(id) > available);
+    if let Some(id) = alone {
+        return Some(Infeasible::TooLarge { item: crate::ItemId(id), needed: size(id), available });
+    }
+    let section = (0..plain.load.len()).find(|&section| plain.bound[section] == plain.lower_bound)?;
+    let live = |index: &usize| (plain.from[*index] as usize..plain.to[*index] as usize).contains(&section);
+    (plain.lower_bound > available).then(|| Infeasible::Load {
+        step: plain.sections.steps[section],
+        items: (0..plain.len()).filter(live).map(|index| crate::ItemId(plain.items[index])).collect(),
+        needed: plain.lower_bound,
+        available,
+    })
+}
+
+fn search(run: &mut Run<'_, '_>, plain: &Plain) {
+    skylines(run, plain);
+    if run.done() {
+        return;
+    }
+    let pairs = plain.pairs();
+    let mut exact = (pairs <= EXACT_PAIRS).then(|| Restarts::new(plain));
+    let goal = goal(run, plain);
+    if let Some(exact) = &mut exact {
+        let share = if run.options.goal == Goal::Fit {
+            run.left() / 2
+        } else {
+            (40 * plain.len() as u64 + 20_000).min(run.left() / 2)
+        };
+        ask(run, plain, exact, goal, share);
+    }
+    if pairs <= MANY_PAIRS && !run.done() {
+        eject(run, plain, (20 * plain.len() as u64).clamp(20_000, 400_000).min(run.left() / 2));
+    }
+    match &mut exact {
+        Some(exact) if run.options.goal == Goal::Fit && !run.done() => {
+            let left = run.left();
+            ask(run, plain, exact, goal, left);
+        }
+        Some(exact) => ladder(run, plain, exact),
+        None => {}
+    }
+    run.limit_hit |= !run.done();
+}
+
+/// The capacity, in units, that is asked for first: the one given, or the floor.
+fn goal(run: &Run<'_, '_>, plain: &Plain) -> u64 {
+    match run.problem.regions()[0].capacity {
+        Some(bytes) if run.options.goal == Goal::Fit => bytes.div_ceil(plain.align) * plain.align / plain.unit,
+        _ => plain.floor,
+    }
+}
+
+fn sky(run: &mut Run<'_, '_>, plain: &Plain, order: Order) {
+    let (offsets, _) = skyline::skyline(plain, order);
+    run.nodes += plain.len() as u64;
+    run.offer(plain.solution(run.problem, &offsets));
+}
+
+/// Skylines by several orders, then by area with noise, as many as a few million items' work allows.
+fn skylines(run: &mut Run<'_, '_>, plain: &Plain) {
+    let orders: &[Order] = match plain.len() {
+        0..=20_000 => &[Order::Area, Order::Temporal, Order::Load, Order::Size, Order::Life],
+        20_001..=MANY => &[Order::Area, Order::Temporal],
+        _ => &[Order::Area],
+    };
+    for &order in orders {
+        sky(run, plain, order);
+        if run.done() {
+            return;
+        }
+    }
+    let rounds = (3_000 / plain.len().max(1)).min(16) as u64;
+    for seed in 0..rounds {
+        let (offsets, _) = skyline::fill(plain, &skyline::noisy(plain, seed));
+        run.nodes += plain.len() as u64;
+        run.offer(plain.solution(run.problem, &offsets));
+        if run.done() {
+            return;
+        }
+    }
+}
+
+/// Asks the exact search for `capacity` units and books the answer. Returns whether it was settled, either way.
+fn ask(run: &mut Run<'_, '_>, plain: &Plain, exact: &mut Restarts<'_>, capacity: u64, nodes: u64) -> bool {
+    let before = exact.nodes();
+    let answer = exact.ask(capacity, nodes, &mut |now| run.stop(now - before));
+    run.nodes += exact.nodes() - before;
+    match answer {
+        Answer::Found(offsets) => run.offer(plain.solution(run.problem, &offsets)),
+        Answer::Exhausted => exhausted(run, plain, capacity),
+        Answer::Limit => return false,
+    }
+    true
+}
+
+/// No packing of the rounded sizes is within `capacity` units, so none of them is lower than one more. True sizes
+/// round up to at most their height rounded up to the alignment.
+fn exhausted(run: &mut Run<'_, '_>, plain: &Plain, capacity: u64) {
+    let bound = (capacity + 1) * plain.unit - (plain.align - 1);
+    run.lower_bound = run.lower_bound.max(bound);
+    if let Some(available) = run.problem.regions()[0].capacity.filter(|&bytes| bytes < bound) {
+        run.infeasible = Some(Infeasible::Exhausted { floor: plain.lower_bound, available });
+    }
+}
+
+/// Rounds with budgets that double: half of it for the lowest height that is not disproved, the rest to bisect between
+/// that and the best; what was not settled within its share counts as impossible until the next round.
+fn ladder(run: &mut Run<'_, '_>, plain: &Plain, exact: &mut Restarts<'_>) {
+    let mut budget = 200 * plain.len() as u64 + 100_000;
+    while !run.done() && run.left() > 0 {
+        let lowest = proved(run, plain) + 1;
+        ask(run, plain, exact, lowest, (budget / 2).min(run.left()));
+        let mut low = lowest;
+        while !run.done() && run.left() > 0 {
+            let best = run.height().unwrap_or(u64::MAX).div_ceil(plain.unit);
+            if low + 1 >= best {
+                break;
+            }
+            let capacity = low + 1 + (best - low - 2) / 2;
+            if !ask(run, plain, exact, capacity, (budget / 8).min(run.left())) {
+                low = capacity;
+            }
+            low = low.max(proved(run, plain));
+        }
+        budget *= 2;
+    }
+}
+
+/// The largest capacity in units that is proved to be too small.
+fn proved(run: &Run<'_, '_>, plain: &Plain) -> u64 {
+    run.lower_bound.div_ceil(plain.unit).saturating_sub(1)
+}
+
+/// Ejection towards the floor, then towards the middle between floor and best.
+fn eject(run: &mut Run<'_, '_>, plain: &Plain, moves: u64) {
+    let model = Model::new(run.problem);
+    let order = Order::Area.sorted(&body_traits(&model));
+    let Some(fitted) = fit::place(run.problem, &model, &order, Choice::First) else { return };
+    run.offer(fitted.solution(run.problem, &model));
+    let mut ejector = Ejector::new(&model);
+    let start = run.best_placement(&model).unwrap_or(fitted);
+    general::descend(run, &model, &mut ejector, start, plain.unit, moves);
+}
+
+impl Run<'_, '_> {
+    /// The best solution as a placement of bodies.
+    pub(crate) fn best_placement(&self, model: &Model) -> Option<Placement> {
+        let solution = self.best_solution()?;
+        let first = |body: usize| model.bodies[body].members[0];
+        let place = |body: usize| solution.places[first(body).0.index()];
+        let offsets = (0..model.bodies.len()).map(|body| place(body).offset as i64 - first(body).1).collect();
+        let regions: Vec<RegionId> = (0..model.bodies.len()).map(|body| place(body).region).collect();
+        Some(Placement { offsets, regions })
+    }
+}
