@@ -38,6 +38,13 @@ struct Arc {
     by: i64,
 }
 
+/// Two bodies with the open intervals of `offset(second) - offset(first)` that they forbid, disjoint and ascending.
+struct Pair {
+    first: u32,
+    second: u32,
+    forbidden: Vec<(i64, i64)>,
+}
+
 enum Change {
     Least { body: u32, before: i64 },
     Most { body: u32, before: i64 },
@@ -74,8 +81,8 @@ pub(crate) struct Search<'a> {
     alike: bool,
     /// Offsets raised or lowered that may still be, before the search gives up.
     work: u64,
-    /// Pairs that can collide at all, with their forbidden open intervals, merged and ascending.
-    pairs: Vec<(u32, u32, Vec<(i64, i64)>)>,
+    /// Pairs that can collide at all.
+    pairs: Vec<Pair>,
     /// Nodes so far.
     pub(crate) nodes: u64,
 }
@@ -121,7 +128,7 @@ impl<'a> Search<'a> {
                 return if self.work == 0 { Answer::Limit } else { Answer::Exhausted };
             }
             self.nodes += 1;
-            if self.work == 0 || self.nodes >= limit || self.nodes % 4096 == 0 && stop(self.nodes) {
+            if self.work == 0 || self.nodes >= limit || self.nodes.is_multiple_of(4096) && stop(self.nodes) {
                 return Answer::Limit;
             }
             let Some(options) = self.branch() else { return Answer::Found(self.placement()) };
@@ -158,7 +165,7 @@ impl<'a> Search<'a> {
     /// The options of the most constrained open question; `None` if there is none.
     fn branch(&self) -> Option<Vec<Way>> {
         let mut best: Option<(i64, Vec<Way>)> = None;
-        for (p, q, forbidden) in &self.pairs {
+        for Pair { first: p, second: q, forbidden } in &self.pairs {
             let (Some(a), Some(b)) = (self.slot[*p as usize], self.slot[*q as usize]) else { continue };
             let difference = self.least[*q as usize] - self.least[*p as usize];
             let collide = forbidden.iter().any(|&(low, high)| low < difference && difference < high);
@@ -285,7 +292,7 @@ impl<'a> Search<'a> {
 }
 
 /// All pairs with a forbidden interval that is not empty.
-fn pairs(model: &Model) -> Vec<(u32, u32, Vec<(i64, i64)>)> {
+fn pairs(model: &Model) -> Vec<Pair> {
     let mut found = Vec::new();
     for p in 0..model.bodies.len() {
         for q in p + 1..model.bodies.len() {
@@ -297,7 +304,7 @@ fn pairs(model: &Model) -> Vec<(u32, u32, Vec<(i64, i64)>)> {
             let apart = model.apart[p].iter().filter(|(other, _, _)| *other as usize == q);
             forbidden.extend(apart.map(|&(_, low, high)| (low, high)));
             if !forbidden.is_empty() {
-                found.push((p as u32, q as u32, merged(forbidden)));
+                found.push(Pair { first: p as u32, second: q as u32, forbidden: merged(forbidden) });
             }
         }
     }

@@ -26,6 +26,8 @@ pub(crate) fn solve(problem: &Problem, options: &Options, watch: &mut Watch<'_>)
     let mut run = Run::new(problem, options, watch, load::lower_bound(problem, &model));
     run.infeasible = load::infeasible(problem, &model).or_else(|| fit::fixed_conflict(&model));
     match options.method {
+        // Placing bodies cannot help where one overlaps itself, or two are fixed on each other.
+        _ if matches!(run.infeasible, Some(Infeasible::Conflict { .. })) => {}
         Method::Search | Method::Portfolio => {
             heuristics(&mut run, &model);
             if options.method == Method::Search && !run.done() {
@@ -45,7 +47,8 @@ fn heuristics(run: &mut Run<'_, '_>, model: &Model) {
     let few: &[Order] = if model.bodies.len() > MANY_BODIES { &[Order::Area, Order::Size] } else { &Order::ALL };
     for &order in few {
         for choice in [Choice::First, Choice::Best] {
-            if !run.done() {
+            // Even where nothing fits, one placement shows by how much.
+            if run.best_solution().is_none() || !run.done() {
                 peers::fit(run, model, order, choice);
             }
         }

@@ -26,10 +26,7 @@ pub(crate) fn lower_bound(problem: &Problem, model: &Model) -> u64 {
         return load;
     }
     let items = problem.items();
-    let fixed = model
-        .bodies
-        .iter()
-        .filter_map(|body| body.fixed.map(|at| (at + body.extent) as u64).filter(|_| body.extent > 0));
+    let fixed = model.bodies.iter().filter_map(|body| body.fixed.map(|at| (at + body.extent) as u64));
     let apart = problem.apart().iter().map(|&(a, b)| items[a.index()].size + items[b.index()].size);
     let extents = model.bodies.iter().map(|body| body.extent as u64);
     load.max(fixed.max().unwrap_or(0)).max(apart.max().unwrap_or(0)).max(extents.max().unwrap_or(0))

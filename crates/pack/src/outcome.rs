@@ -21,14 +21,12 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// The height of each region: the highest end in it, in bytes. Items of size 0 count for nothing.
+    /// The height of each region: the highest end in it, in bytes.
     pub fn heights(&self, problem: &Problem) -> Vec<u64> {
         let mut heights = vec![0; problem.regions().len()];
         for (item, place) in problem.items().iter().zip(&self.places) {
             let height = &mut heights[place.region.index()];
-            if item.size > 0 {
-                *height = place.offset.saturating_add(item.size).max(*height);
-            }
+            *height = place.offset.saturating_add(item.size).max(*height);
         }
         heights
     }

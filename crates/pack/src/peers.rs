@@ -56,7 +56,7 @@ fn litert(run: &mut Run<'_, '_>, model: &Model) {
         true => (0, Reverse(0), 0, body),
         false => (1, Reverse(traits[body].size), traits[body].start, body),
     });
-    in_order(run, model, &order, |slot, extent, blocks| litert_gap(slot, extent, blocks));
+    in_order(run, model, &order, litert_gap);
 }
 
 fn litert_gap(slot: Slot, size: i64, blocks: &[Block]) -> i64 {

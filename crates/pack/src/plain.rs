@@ -64,7 +64,9 @@ impl Plain {
         let load = loads(&from, &to, &size, sections.count());
         let floor = load.iter().copied().max().unwrap_or(0);
         let bound = bound(&from, &to, &bytes, rounded, &load, unit);
-        let lower_bound = bound.iter().copied().max().unwrap_or(0);
+        // Items live in no step still lie somewhere.
+        let largest = problem.items().iter().map(|item| item.size).max().unwrap_or(0);
+        let lower_bound = bound.iter().copied().max().unwrap_or(0).max(largest);
         Plain { items, from, to, size, load, unit, floor, align, bound, lower_bound, sections }
     }
 

@@ -74,8 +74,7 @@ impl<'a, 'w> Run<'a, 'w> {
             self.stopped = true;
             self.limit_hit = true;
         }
-        let settled = self.infeasible.is_some() && self.best.is_some();
-        self.stopped || settled || self.best.as_ref().is_some_and(|(score, _)| self.enough(score))
+        self.stopped || self.infeasible.is_some() || self.best.as_ref().is_some_and(|(score, _)| self.enough(score))
     }
 
     /// As [`Run::done`], for searches that count `nodes` of their own.

@@ -12,12 +12,8 @@ enum Weight {
     Life,
     /// The load of its fullest section, then area.
     LoadArea,
-    /// Area.
-    Area,
     /// Size, then lifetime.
     Size,
-    /// Blame of its sections, then lifetime.
-    Blame,
 }
 
 /// A valley rule, a weight, and the noise on it in 64ths.
@@ -89,25 +85,21 @@ impl<'a> Restarts<'a> {
         let plain = self.plain;
         let most = plain.size.iter().copied().max().unwrap_or(1).max(1);
         let wide = plain.sections.count() as u64 + 1;
-        // All weights as fractions of 2^40 or so, whatever the units.
-        let scaled = |x: u64, most: u64| (u128::from(x) << 20) as u64 / most.max(1);
+        // Fractions of 2^20, whatever the units.
+        let scaled = |x: u64, most: u64| ((u128::from(x) << 20) / u128::from(most.max(1))) as u64;
         (0..plain.len())
             .map(|id| {
                 let cells = plain.from[id] as usize..plain.to[id] as usize;
                 let (life, size) = (scaled(cells.len() as u64, wide), scaled(plain.size[id], most));
                 let base = match weight {
-                    Weight::Life => life << 20 | size,
-                    Weight::Area => life * size,
-                    Weight::Size => size << 20 | life,
+                    Weight::Life => (life << 20) + size,
+                    Weight::Size => (size << 20) + life,
                     Weight::LoadArea => {
                         let load = plain.load[cells].iter().copied().max().unwrap_or(0);
-                        scaled(load, plain.floor) << 28 | (life * size) >> 12
-                    }
-                    Weight::Blame => {
-                        self.search.state.blame[cells].iter().copied().max().unwrap_or(0).min(1 << 30) << 20 | life
+                        (scaled(load, plain.floor) << 28) + ((life * size) >> 12)
                     }
                 };
-                u128::from(base) as u64 * (64 - noise + self.random(2 * noise + 1))
+                base * (64 - noise + self.random(2 * noise + 1))
             })
             .collect()
     }

@@ -22,8 +22,6 @@ pub(super) enum Rule {
     Lowest,
     /// The one with the least room to spare in a section, then the lowest.
     Tightest,
-    /// The narrowest.
-    Narrowest,
     /// The one whose corner has the fewest candidates, then the lowest.
     Fewest,
 }
@@ -274,7 +272,6 @@ impl Search {
         let cell = if at_left { valley.from as usize } else { valley.to as usize - 1 };
         let state = &mut self.state;
         if state.waiting[cell] > 0 && state.ground[cell] + state.waiting[cell] >= state.capacity {
-            state.blame[cell] += 1;
             return false;
         }
         let level = next_rest(state, first, last, valley, at_left);
@@ -310,7 +307,6 @@ impl Search {
         let cells = valley.from as usize..valley.to as usize;
         match rule {
             Rule::Lowest => (valley.level, 0),
-            Rule::Narrowest => (u64::from(valley.to - valley.from), 0),
             Rule::Tightest => {
                 let room = |cell: usize| state.capacity.saturating_sub(valley.level + state.waiting[cell]);
                 (cells.filter(|&cell| state.waiting[cell] > 0).map(room).min().unwrap_or(u64::MAX), valley.level)

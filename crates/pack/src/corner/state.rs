@@ -39,8 +39,6 @@ pub(super) struct State {
     /// The hash of each cell's ground, closedness, and of the waiting items that begin there.
     pub(super) code: Vec<u128>,
     item_code: Vec<u128>,
-    /// How often a cell was the reason for a cut.
-    pub(super) blame: Vec<u64>,
 }
 
 /// Lists of ids, one after another in memory.
@@ -116,7 +114,6 @@ impl State {
             trail: Vec::new(),
             code: vec![0; cells],
             item_code: (0..items as u64).map(|id| mix(id + 1, 0x51)).collect(),
-            blame: vec![0; cells],
         };
         (0..cells).for_each(|cell| state.code[cell] = state.cell_code(cell));
         (0..items).for_each(|id| {
@@ -219,7 +216,6 @@ impl State {
             }
             let Some(limit) = self.capacity.checked_sub(self.waiting[cell]).filter(|&limit| self.ground[cell] <= limit)
             else {
-                self.blame[cell] += 1;
                 return false;
             };
             let low = |item: u32| !self.placed[item as usize] && self.least[item as usize] <= limit;
@@ -229,7 +225,6 @@ impl State {
             match self.cover.of(cell).iter().copied().find(|&item| low(item)) {
                 Some(item) => self.witness[cell] = item,
                 None => {
-                    self.blame[cell] += 1;
                     return false;
                 }
             }
@@ -290,7 +285,6 @@ impl State {
                 s.closed[cell] = false;
             });
             if self.waiting[cell] > 0 && rim + self.waiting[cell] > self.capacity {
-                self.blame[cell] += 1;
                 return false;
             }
         }
