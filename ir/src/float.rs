@@ -127,7 +127,10 @@ impl Format {
         if significand == 0 {
             return self.zero(sign);
         }
-        sign | self.round(significand, exp, sign)
+        match self.round(significand, exp) {
+            0 => self.zero(sign),
+            magnitude => sign | magnitude,
+        }
     }
 
     fn zero(&self, sign: u128) -> u128 {
@@ -148,7 +151,7 @@ impl Format {
     }
 
     /// Rounds `significand * 2^exp` to the format, ties to even; returns the magnitude's bits.
-    fn round(&self, significand: u64, exp: i32, sign: u128) -> u128 {
+    fn round(&self, significand: u64, exp: i32) -> u128 {
         let lead = exp + 63 - significand.leading_zeros() as i32;
         let unit = lead.max(self.min_exp) - (self.precision as i32 - 1);
         let mut rounded = shift_even(u128::from(significand), unit - exp);
@@ -159,7 +162,7 @@ impl Format {
         }
         let hidden = 1u128 << (self.precision - 1);
         if rounded < hidden {
-            return if rounded == 0 && self.top == Top::NanNegativeZero { sign } else { rounded };
+            return rounded;
         }
         let top_exp = unit + self.precision as i32 - 1;
         let all_ones = !self.bare_exponent() && rounded == hidden | (hidden - 1);

@@ -6,6 +6,7 @@
 //!
 //! This crate knows no pass, no solver and no file system.
 
+mod affine;
 pub mod attr;
 pub mod diag;
 pub mod facts;

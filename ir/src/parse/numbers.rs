@@ -138,7 +138,10 @@ impl<'a> Parser<'a> {
     /// MLIR's print of a float literal in a type.
     pub(super) fn float_literal(&mut self, negative: bool, literal: Token, keyword: &str) -> Parse<String> {
         let bits = self.float_bits(negative, literal, keyword)?;
-        Ok(float::of(keyword).map_or(String::new(), |format| format.print(bits).0))
+        let text = float::of(keyword).map_or(String::new(), |format| format.print(bits).0);
+        // MLIR keeps the sign of a type that has no bit for it.
+        let lost = negative && !text.starts_with('-') && keyword == "f8E8M0FNU" && !text.starts_with("0x");
+        Ok(if lost { format!("-{text}") } else { text })
     }
 
     /// The bits of a float literal: a decimal one, or the bits in hexadecimal.
