@@ -4,14 +4,17 @@
 //! and know no clock.
 
 pub mod callees;
+pub mod canonicalize_views;
 pub mod cse;
 pub mod dce;
 pub mod effects;
 pub mod lock_effects;
 pub mod locks;
+pub mod params;
 pub mod pass;
 pub mod pipeline;
 pub mod profile;
 pub mod registry;
+pub mod shape;
 pub mod strip_plan;
 pub mod suggest;

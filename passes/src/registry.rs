@@ -4,12 +4,21 @@ use crate::pass::PassInfo;
 use crate::pipeline::NamedPipeline;
 
 /// Every pass, in the order of `--list-passes`.
-pub static PASSES: &[&PassInfo] =
-    &[&crate::lock_effects::INFO, &crate::cse::INFO, &crate::dce::INFO, &crate::strip_plan::INFO];
+#[rustfmt::skip]
+pub static PASSES: &[&PassInfo] = &[
+    &crate::canonicalize_views::INFO,
+    &crate::lock_effects::INFO,
+    &crate::cse::INFO,
+    &crate::dce::INFO,
+    &crate::strip_plan::INFO,
+];
 
 /// Every named pipeline.
-pub static PIPELINES: &[NamedPipeline] = &[NamedPipeline {
-    name: "plan",
-    summary: "fuse, share bytes, order, place: what `neap plan` runs",
-    passes: "fuse,canonicalize-views,lock-effects,reorder,assign-offsets",
-}];
+#[rustfmt::skip]
+pub static PIPELINES: &[NamedPipeline] = &[
+    NamedPipeline {
+        name: "plan",
+        summary: "fuse, share bytes, order, place: what `neap plan` runs",
+        passes: "fuse,canonicalize-views,lock-effects,reorder,assign-offsets",
+    },
+];
