@@ -86,7 +86,8 @@ struct Returned {
 fn returned(module: &Module, func: OpId) -> Returned {
     let terminator = module.entry(func).and_then(|block| module.terminator(block));
     let values: Vec<ValueId> = terminator.into_iter().flat_map(|op| module.data_operands(op)).collect();
-    let external = |index: &usize| module.result_attr(func, *index, plan::IO).and_then(Attr::as_str) == Some("external");
+    let external =
+        |index: &usize| module.result_attr(func, *index, plan::IO).and_then(Attr::as_str) == Some("external");
     let external = (0..values.len()).filter(external).map(|index| values[index]).collect();
     Returned { values: values.into_iter().collect(), external }
 }
@@ -128,17 +129,22 @@ fn permitted(
     let profile = cx.profile;
     let operand = module.data_operands(op).nth(operand).ok_or("it lacks the operand")?;
     let argument = module.defining_op(operand).is_none();
-    let resident = module.defining_op(operand).is_some_and(|from| facts_of(module, cx.facts, from).role == Role::Constant);
+    let resident =
+        module.defining_op(operand).is_some_and(|from| facts_of(module, cx.facts, from).role == Role::Constant);
     match () {
         () if !profile.views.contains(module.op_name(op)) => Err(format!("{} copies here", profile.title)),
         () if never(module, op) => Err("`neap.reuse` is \"never\"".to_owned()),
         () if asked(module, op) => Err("its place or class is given".to_owned()),
         () if returned.external.contains(&result) => Err("the result lies in the caller's memory".to_owned()),
-        () if returned.values.contains(&result) && resident => Err("a result of the function cannot be a constant".to_owned()),
+        () if returned.values.contains(&result) && resident => {
+            Err("a result of the function cannot be a constant".to_owned())
+        }
         () if !profile.share_results && (returned.values.contains(&result) || returned.values.contains(&operand)) => {
             Err(format!("{} keeps the function's results apart", profile.title))
         }
-        () if !profile.share_arguments && argument => Err(format!("{} keeps the function's arguments apart", profile.title)),
+        () if !profile.share_arguments && argument => {
+            Err(format!("{} keeps the function's arguments apart", profile.title))
+        }
         () => Ok(()),
     }
 }
@@ -160,7 +166,8 @@ fn refuse(module: &Module, op: OpId, what: &str, cx: &mut Context<'_>) {
 /// A window of a buffer is no buffer of its own, whatever happens: if it cannot be described, nothing can be planned.
 fn windowed(module: &Module, op: OpId, why: &str) -> Diagnostic {
     let message = format!("`{}` is a window of its operand that cannot be described: {why}", module.op_name(op));
-    Diagnostic::error(module.op(op).span, message).help("give its place with `neap.view = [{result, operand, byte_offset}]`")
+    Diagnostic::error(module.op(op).span, message)
+        .help("give its place with `neap.view = [{result, operand, byte_offset}]`")
 }
 
 /// What a row permits, for those that look at one result.

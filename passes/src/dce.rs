@@ -2,23 +2,23 @@
 //!
 //! # Effect
 //!
-//! An operation without effects, its bodies included, whose results have no readers is erased; then those that it alone read from.
+//! An operation that changes nothing, its bodies included, whose results have no readers is erased; then those that it alone read from.
 //! What declares a symbol stays, and so does what the user asked to keep or pinned to an address, and a `while`, which may never end.
 //!
 //! # Soundness
 //!
-//! A pure operation can be observed through its results only. One sweep from the end finds all: a value is defined before its readers.
+//! Such an operation can be observed through its results only: reading a variable or a buffer leaves no trace. One sweep from the end finds all: a value is defined before its readers.
 //!
 //! # Statistics
 //!
 //! - `erased`: operations erased, those in erased bodies not counted.
 
 use crate::callees::facts_of;
-use crate::effects::FuncEffects;
+use crate::effects::{Effects, FuncEffects, Resource};
 use crate::locks::is_terminator;
 use crate::pass::{Context, Pass, PassInfo};
 use neap_ir::diag::Diagnostic;
-use neap_ir::facts::{Facts, Role};
+use neap_ir::facts::{Access, Facts, Role};
 use neap_ir::{Module, OpId};
 
 /// The line in the registry.
@@ -37,7 +37,7 @@ impl Pass for Dce {
         let mut erased = 0;
         for op in module.walk(func).into_iter().rev() {
             let read = module.results(op).iter().any(|value| !module.value(*value).uses().is_empty());
-            if !read && effects.get(op).is_none() && !stays(module, cx.facts, op) {
+            if !read && !effects.get(op).is_some_and(observable) && !stays(module, cx.facts, op) {
                 module.erase(op);
                 erased += 1;
             }
@@ -45,6 +45,12 @@ impl Pass for Dce {
         cx.count("erased", erased);
         Ok(erased > 0)
     }
+}
+
+/// Whether somebody else can tell that the effects happened; reading from the outside world takes something from it.
+fn observable(effects: &Effects) -> bool {
+    let quiet = |resource: &Resource| !matches!(resource, Resource::Io | Resource::Rng | Resource::All);
+    effects.iter().any(|(resource, access)| *access == Access::Write || !quiet(resource))
 }
 
 /// Whether an operation is there for more than its results.

@@ -74,7 +74,8 @@ fn elements(module: &Module, text: &str, ty: Ty) -> Option<Vec<i64>> {
     let Type::Tensor { shape: Some(shape), elem, .. } = module.ty(ty) else { return None };
     let integer = matches!(module.ty(*elem), Type::Integer { .. } | Type::Index);
     let size = |dim: &Dim| if let Dim::Known(size) = dim { Some(*size) } else { None };
-    let count = shape.iter().try_fold(1u64, |count, dim| count.checked_mul(size(dim)?)).filter(|count| *count <= MOST)?;
+    let count =
+        shape.iter().try_fold(1u64, |count, dim| count.checked_mul(size(dim)?)).filter(|count| *count <= MOST)?;
     let body = text.strip_prefix("dense<")?.strip_suffix('>').filter(|_| integer)?;
     if let Some(digits) = body.strip_prefix("\"0x").and_then(|body| body.strip_suffix('"')) {
         let values = from_hex(digits, module.elem_bits(*elem).ok()?)?;

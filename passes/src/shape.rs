@@ -1,6 +1,6 @@
 //! Shapes and layouts of tensors, as far as sharing bytes depends on them.
 
-use neap_ir::{Dim, Module, Ty, Type, ValueId};
+use neap_ir::{Attr, Dim, Module, OpId, Ty, Type, ValueId};
 
 /// A value of ranked type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +45,14 @@ impl<'a> Shaped<'a> {
     pub fn outermost(&self, axis: usize) -> bool {
         self.dims.iter().take(axis).all(|dim| *dim == Dim::Known(1))
     }
+}
+
+/// Whether an operation whose role is to move elements does nothing else to them: importers keep an activation that the runtime applies
+/// on the way as an attribute.
+#[must_use]
+pub fn only_moves(module: &Module, op: OpId) -> bool {
+    let activation = module.attr(op, "fused_activation_function").and_then(Attr::as_str);
+    activation.is_none_or(|name| name == "NONE")
 }
 
 /// Bytes of a number of elements; none where they do not end at a byte.

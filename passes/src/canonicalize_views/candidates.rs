@@ -4,7 +4,7 @@ use super::{Refusal, Returned, asked, never, refuse, row_of};
 use crate::callees::facts_of;
 use crate::params::{self, Unknown};
 use crate::pass::Context;
-use crate::shape::{Shaped, whole_bytes};
+use crate::shape::{Shaped, only_moves, whole_bytes};
 use neap_ir::facts::{Key, Role, Rule};
 use neap_ir::plan::{self, InPlace, Place};
 use neap_ir::{Attr, Module, OpId, ValueId};
@@ -29,7 +29,9 @@ pub(super) fn in_place(module: &mut Module, op: OpId, returned: &Returned, cx: &
             if operands[..at].contains(operand) || is_constant(module, cx, *operand) {
                 continue;
             }
-            match realisable(module, op, result, *operand, returned, cx).and_then(|()| fits(module, rule, result, *operand)) {
+            match realisable(module, op, result, *operand, returned, cx)
+                .and_then(|()| fits(module, rule, result, *operand))
+            {
                 Ok(()) => found.push(InPlace { result: index as u32, operand: at as u32 }),
                 Err(why) => refuse(module, op, &format!("cannot overwrite operand {at}: {why}"), cx),
             }
@@ -59,7 +61,9 @@ fn realisable(
     match () {
         () if !profile.in_place.contains(module.op_name(op)) => Err(format!("{title} has a kernel that does not")),
         () if never(module, op) => Err("`neap.reuse` is \"never\"".to_owned()),
-        () if profile.in_place_above > 0 && module.value_bytes(result).is_ok_and(|bytes| bytes <= profile.in_place_above) => {
+        () if profile.in_place_above > 0
+            && module.value_bytes(result).is_ok_and(|bytes| bytes <= profile.in_place_above) =>
+        {
             Err(format!("{title} does not for {} bytes or less", profile.in_place_above))
         }
         () if profile.in_place_single_reader && shared() => Err(format!("{title} wants it to be read here alone")),
@@ -87,13 +91,18 @@ fn fits(module: &Module, rule: Rule, result: ValueId, operand: ValueId) -> Resul
     let bits = |elem| module.elem_bits(elem).map_err(|_| "the element size is not known".to_owned());
     let (to_bits, from_bits) = (bits(to.elem)?, bits(from.elem)?);
     let layout = |value, shape: &Shaped<'_>| {
-        let elements = shape.sizes().and_then(|sizes| sizes.iter().try_fold(1u64, |count, size| count.checked_mul(*size)));
+        let elements =
+            shape.sizes().and_then(|sizes| sizes.iter().try_fold(1u64, |count, size| count.checked_mul(*size)));
         let bits = elements.and_then(|count| count.checked_mul(module.elem_bits(shape.elem).ok()?));
         module.value_bytes(value).ok() == bits.map(|bits| bits.div_ceil(8))
     };
     match rule {
-        Rule::Lockstep if to_bits > from_bits => Err(format!("its elements have {from_bits} bits and the result's {to_bits}")),
-        Rule::Rows if to_bits != from_bits => Err(format!("its elements have {from_bits} bits and the result's {to_bits}")),
+        Rule::Lockstep if to_bits > from_bits => {
+            Err(format!("its elements have {from_bits} bits and the result's {to_bits}"))
+        }
+        Rule::Rows if to_bits != from_bits => {
+            Err(format!("its elements have {from_bits} bits and the result's {to_bits}"))
+        }
         Rule::Exact if module.value_ty(result) != module.value_ty(operand) => Err("it has another type".to_owned()),
         _ if !layout(result, &to) || !layout(operand, &from) => {
             Err("`neap.bytes` says that its layout is another".to_owned())
@@ -135,6 +144,9 @@ fn joined(module: &Module, op: OpId, returned: &Returned, cx: &Context<'_>) -> R
     }
     if never(module, op) {
         return Err("`neap.reuse` is \"never\"".to_owned());
+    }
+    if !only_moves(module, op) {
+        return Err("it applies an activation".to_owned());
     }
     if asked(module, op) || returned.external.contains(&result) {
         return Err("the place of the result is given".to_owned());
@@ -188,7 +200,11 @@ fn part(
     if module.views(from).iter().any(|view| view.result as usize == index) {
         return Err("it is a view of something else".to_owned());
     }
-    if facts_of(module, cx.facts, from).param(Key::Alias).and_then(|param| param.attr.as_deref()).is_some_and(|key| module.attr(from, key).is_some()) {
+    if facts_of(module, cx.facts, from)
+        .param(Key::Alias)
+        .and_then(|param| param.attr.as_deref())
+        .is_some_and(|key| module.attr(from, key).is_some())
+    {
         return Err("it is a variable's state".to_owned());
     }
     if asked(module, from) || never(module, from) {
@@ -197,7 +213,12 @@ fn part(
     if module.parent_block(from) != module.parent_block(op) {
         return Err("it is made outside of the body".to_owned());
     }
-    let asked = module.attr(from, plan::ALIGN).and_then(Attr::as_i64).and_then(|align| u64::try_from(align).ok()).unwrap_or(1);
+    let asked =
+        module.attr(from, plan::ALIGN).and_then(Attr::as_i64).and_then(|align| u64::try_from(align).ok()).unwrap_or(1);
     let align = cx.profile.align.max(asked);
-    if byte_offset % align == 0 { Ok(()) } else { Err(format!("it would start at byte {byte_offset}, alignment is {align}")) }
+    if byte_offset % align == 0 {
+        Ok(())
+    } else {
+        Err(format!("it would start at byte {byte_offset}, alignment is {align}"))
+    }
 }

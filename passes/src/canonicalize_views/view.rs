@@ -3,7 +3,7 @@
 use super::Refusal;
 use super::window::{self, Window};
 use crate::params::{self, Unknown};
-use crate::shape::{Shaped, whole_bytes};
+use crate::shape::{Shaped, only_moves, whole_bytes};
 use neap_ir::facts::{Facts, Key, OpFacts, Role};
 use neap_ir::{Attr, Dim, Module, OpId, Type, ValueId};
 
@@ -23,6 +23,9 @@ pub(super) fn byte_offset(
     }
     let (to, from) = (Shaped::of(module, result), Shaped::of(module, operand));
     let (to, from) = (to.ok_or("the result has no rank")?, from.ok_or("the operand has no rank")?);
+    if !only_moves(module, op) {
+        return Err("it applies an activation".to_owned());
+    }
     if !to.dense || !from.dense {
         return Err("a tensor with an encoding has a layout of its own".to_owned());
     }
@@ -107,14 +110,18 @@ impl Layout {
         };
         let Some(layout) = layout else { return Ok(Layout { offset: 0, elem: *elem }) };
         let Attr::Text(text, _) = &**layout else { return Err("its layout is not known".to_owned()) };
-        let body = text.strip_prefix("strided<[").and_then(|text| text.strip_suffix('>')).ok_or("its layout is not strided")?;
+        let body = text
+            .strip_prefix("strided<[")
+            .and_then(|text| text.strip_suffix('>'))
+            .ok_or("its layout is not strided")?;
         let (strides, rest) = body.split_once(']').ok_or("its layout is not strided")?;
         let number = |text: &str| text.trim().parse::<u64>().map_err(|_| "its layout is not constant".to_owned());
         let offset = match rest.trim_start_matches([',', ' ']).strip_prefix("offset:") {
             Some(offset) => number(offset)?,
             None => 0,
         };
-        let strides = strides.split(',').filter(|text| !text.trim().is_empty()).map(number).collect::<Result<Vec<u64>, _>>()?;
+        let strides =
+            strides.split(',').filter(|text| !text.trim().is_empty()).map(number).collect::<Result<Vec<u64>, _>>()?;
         let mut expected = 1u64;
         for (dim, stride) in dims.iter().zip(&strides).rev() {
             let Dim::Known(size) = dim else { return Err("its size is not constant".to_owned()) };

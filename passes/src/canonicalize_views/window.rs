@@ -29,12 +29,16 @@ impl Window {
         if let Some(cut) = self.axes.iter().position(|span| span.len != 1)
             && let Some(axis) = (cut + 1..sizes.len()).find(|axis| self.axes[*axis].len != sizes[*axis])
         {
-            return Err(format!("it takes {} of {} along dimension {axis}, which is not the outermost", self.axes[axis].len, sizes[axis]));
+            return Err(format!(
+                "it takes {} of {} along dimension {axis}, which is not the outermost",
+                self.axes[axis].len, sizes[axis]
+            ));
         }
         let mut stride = 1u64;
         let mut first = 0u64;
         for (span, size) in self.axes.iter().zip(&sizes).rev() {
-            first = span.first.checked_mul(stride).and_then(|step| first.checked_add(step)).ok_or("its start overflows")?;
+            first =
+                span.first.checked_mul(stride).and_then(|step| first.checked_add(step)).ok_or("its start overflows")?;
             stride = stride.checked_mul(*size).ok_or("its size overflows")?;
         }
         Ok(first)
@@ -55,9 +59,8 @@ pub(super) fn sliced(
     row: &OpFacts,
     from: &Shaped<'_>,
 ) -> Result<Window, Refusal> {
-    let read = |key| {
-        params::ints(module, facts, op, row, key).map_err(|Unknown| format!("its `{key}` is not constant"))
-    };
+    let read =
+        |key| params::ints(module, facts, op, row, key).map_err(|Unknown| format!("its `{key}` is not constant"));
     let mask = |key| Ok::<i64, Refusal>(read(key)?.and_then(|list| list.first().copied()).unwrap_or(0));
     if mask(Key::EllipsisMask)? != 0 || mask(Key::NewAxisMask)? != 0 {
         return Err("its masks insert dimensions".to_owned());
@@ -72,7 +75,8 @@ pub(super) fn sliced(
         Some(axes) => axes.into_iter().map(|axis| params::axis(axis, sizes.len())).collect(),
         None => Some((0..starts.len()).collect::<Vec<usize>>()),
     };
-    let axes = axes.filter(|axes| axes.len() == starts.len() && starts.len() <= sizes.len()).ok_or("its axes do not fit")?;
+    let axes =
+        axes.filter(|axes| axes.len() == starts.len() && starts.len() <= sizes.len()).ok_or("its axes do not fit")?;
     let masks = [mask(Key::BeginMask)?, mask(Key::EndMask)?, mask(Key::ShrinkAxisMask)?, mask(Key::EndIsOffset)?];
     let mut window: Vec<Span> = sizes.iter().map(|size| Span { first: 0, len: *size }).collect();
     for (entry, axis) in axes.into_iter().enumerate() {
