@@ -1,1 +1,194 @@
-//! The independent checker.
+//! The independent checker: does a planned module do what the source does, in the bytes that it was given?
+//!
+//! It works from the two modules and the op facts alone and shares nothing with passes and solvers: steps, views, sizes of storages and live ranges
+//! are its own. It asks a different question than they do, *what do these bytes hold*, by running both modules on uninterpreted
+//! functions:
+//!
+//! - `eval.rs`, `elementwise.rs`, `moves.rs`: what one operation computes on symbolic contents (`rope.rs`), whatever their size;
+//! - `exec.rs`, `state.rs`: a function, its bodies, its calls and its effects;
+//! - `judge.rs`: the two runs agree in results, state and sequence of effects;
+//! - `bytes.rs`, `memory.rs`, `overlap.rs`: the plan's run through its arenas reads at every step what was meant to be there;
+//! - `homes.rs`, `live.rs`: offsets, alignment, capacities, classes, and the numbers that the plan states.
+//!
+//! # What is counted
+//!
+//! Bytes of arenas and steps, both half-open. Every name in a message is the model's own where it has one.
+//!
+//! # Limits
+//!
+//! The checker never accepts what differs, but it can refuse what agrees: it knows few laws of values (`laws.rs`), and where data moves in more
+//! pieces than it follows, it only knows that equal moves of equal data are equal.
+
+mod bytes;
+mod canon;
+mod effects;
+mod elementwise;
+mod eval;
+mod exec;
+mod hash;
+mod homes;
+mod judge;
+mod laws;
+mod live;
+mod memory;
+mod moves;
+mod names;
+mod overlap;
+mod params;
+mod rope;
+mod shape;
+mod state;
+mod violation;
+
+pub use homes::ARG_OFFSETS;
+pub use overlap::SCRATCH_ARENA;
+pub use violation::{Range, Violation, Writer};
+
+use exec::Machine;
+use judge::Side;
+use neap_ir::diag::Diagnostic;
+use neap_ir::facts::Facts;
+use neap_ir::{Attr, Module, OpId};
+
+/// What to check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Judge a plan although its fingerprint says that it was made for another graph.
+    pub ignore_fingerprint: bool,
+    /// Compare meanings only; the planned module needs no plan.
+    pub semantics_only: bool,
+    /// Called functions have arenas of their own, so a caller's scratch need not hold them.
+    pub callees_have_arenas: bool,
+}
+
+/// What the checker found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Broken rules, in the order of functions and steps. None: the plan is right.
+    pub violations: Vec<Violation>,
+    /// Recomputed numbers of each function with a plan.
+    pub functions: Vec<Numbers>,
+}
+
+/// What a function needs, recomputed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Numbers {
+    /// The function's symbol, without `@`.
+    pub function: String,
+    /// Largest number of bytes live at one step, over all arenas.
+    pub peak: u64,
+    /// Sum over arenas of the largest end of a storage, in bytes.
+    pub arena_bytes: u64,
+    /// The largest alignment that an arena or an operation asks, in bytes.
+    pub align: u64,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    pub fn accepted(&self) -> bool {
+        self.violations.is_empty()
+    }
+
+    /// The violations as messages.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.violations.iter().map(Violation::diagnostic).collect()
+    }
+}
+
+/// Judges whether `planned` is a right plan of `source`.
+pub fn check(source: &Module, planned: &Module, facts: &Facts, options: &Options) -> Report {
+    let mut report = Report::default();
+    let pairs = functions(source, planned, &mut report.violations);
+    for (from, to) in pairs {
+        let before = report.violations.len();
+        for low in bindings(planned) {
+            function(source, planned, facts, options, (from, to), low, &mut report);
+            if report.violations.len() > before {
+                break;
+            }
+        }
+    }
+    report
+}
+
+/// Judges whether `transformed` means the same as `source`; neither needs a plan.
+pub fn check_semantics(source: &Module, transformed: &Module, facts: &Facts) -> Report {
+    let options = Options { semantics_only: true, ignore_fingerprint: true, ..Options::default() };
+    check(source, transformed, facts, &options)
+}
+
+/// The sizes to run at: the upper bounds of named dimensions, and the lower ones where there are any.
+fn bindings(module: &Module) -> Vec<bool> {
+    let ranged = |attr: &Attr| attr.as_i64s().is_some_and(|pair| pair.len() > 1 && pair[0] != pair[1]);
+    match module.attr(module.top(), "neap.bounds") {
+        Some(Attr::Dict(bounds)) if bounds.iter().any(|(_, bound)| ranged(bound)) => vec![false, true],
+        _ => vec![false],
+    }
+}
+
+/// Functions of both modules by symbol.
+fn functions(source: &Module, planned: &Module, out: &mut Vec<Violation>) -> Vec<(OpId, OpId)> {
+    let by_name: std::collections::BTreeMap<&str, OpId> =
+        planned.functions().into_iter().filter_map(|func| Some((planned.sym_name(func)?, func))).collect();
+    let mut pairs = Vec::new();
+    for func in source.functions() {
+        let name = source.sym_name(func).unwrap_or_default();
+        let mut wrong = |what, span| {
+            out.push(Violation::Functions { function: format!("@{name}"), what, span });
+        };
+        match by_name.get(name) {
+            None => wrong("it is not in the planned module", source.op(func).span),
+            Some(other) if source.func_args(func).len() != planned.func_args(*other).len() => {
+                wrong("it has another number of arguments than in the source", planned.op(*other).span);
+            }
+            Some(other) => pairs.push((func, *other)),
+        }
+    }
+    let known: std::collections::BTreeSet<&str> =
+        source.functions().into_iter().filter_map(|func| source.sym_name(func)).collect();
+    for (name, func) in by_name {
+        if !known.contains(name) {
+            let (what, span) = ("it is not in the source", planned.op(func).span);
+            out.push(Violation::Functions { function: format!("@{name}"), what, span });
+        }
+    }
+    pairs
+}
+
+fn function(
+    source: &Module,
+    planned: &Module,
+    facts: &Facts,
+    options: &Options,
+    (from, to): (OpId, OpId),
+    low: bool,
+    report: &mut Report,
+) {
+    let mut first = Machine::new(source, facts, from, low);
+    let Some(expected) = first.run() else {
+        report.violations.append(&mut first.violations);
+        return;
+    };
+    let homes = (!options.semantics_only).then(|| homes::Homes::new(planned, facts, to, low));
+    let mut second = Machine::new(planned, facts, to, low);
+    if let Some(homes) = &homes {
+        if !homes.planned {
+            let function = homes.function();
+            report.violations.push(Violation::NoPlan { function, span: planned.op(to).span });
+            return;
+        }
+        report.violations.extend(homes.violations.iter().cloned());
+        second.bytes = Some(bytes::Bytes::new(homes, &expected.permits));
+    }
+    let found = second.run();
+    report.violations.append(&mut second.violations);
+    if let Some(bytes) = &mut second.bytes {
+        report.violations.append(&mut bytes.violations);
+    }
+    let Some(found) = found else { return };
+    let source_side = Side::new(&first, source, from, &expected);
+    judge::compare(&source_side, &Side::new(&second, planned, to, &found), &mut report.violations);
+    if let Some(homes) = homes.as_ref().filter(|_| !low) {
+        report.functions.push(live::check(homes, options, &mut report.violations));
+    }
+}

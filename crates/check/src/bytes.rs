@@ -1,0 +1,322 @@
+//! The plan's side: a run of the planned function through its arenas.
+//!
+//! Beside the run on values ([`crate::exec`]) every result is written to the bytes that the plan gives it, and every read is compared: do
+//! the bytes hold, at this step, what the value is? That is the whole question, whoever overwrote them and however live ranges are
+//! counted, so no live range is used here. Bytes that nobody may read any more need no poison: a read of them would be a read, and is compared.
+//! Within an operation, where reading and writing interleave, the rules of `overlap.rs` decide.
+//!
+//! *Branches*: each body starts from the bytes before; afterwards, all that any of them wrote is poison. *Loops*: what the body writes
+//! anywhere is poison when a trip begins, before the carried values are written, so the one trip stands for every trip: the first, which finds the bytes
+//! from before, and the later ones, which find those of the trip before.
+
+use crate::effects::undefined;
+use crate::exec::raw;
+use crate::hash::Mix;
+use crate::homes::{Home, Homes};
+use crate::memory::{Memory, Mismatch, Stamp};
+use crate::names;
+use crate::overlap;
+use crate::rope::{Bits, Rope, Wraps};
+use crate::violation::{Violation, Writer};
+use neap_ir::{Attr, OpId, ValueId, plan};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What is permitted where the input says so: a use's name, with pairs of result and operand.
+pub(crate) type Permits = FxHashMap<u128, overlap::Pairs>;
+
+/// The arenas during a run.
+pub(crate) struct Bytes<'a, 'b> {
+    pub(crate) homes: &'b Homes<'a>,
+    pub(crate) violations: Vec<Violation>,
+    memories: Vec<Memory>,
+    /// Values that were found overwritten: one message each.
+    told: FxHashSet<ValueId>,
+    forks: Vec<Fork>,
+    /// Values whose bytes must be whole at the end.
+    kept: Vec<(ValueId, Rope)>,
+    stored: Vec<ValueId>,
+    permits: &'b Permits,
+}
+
+struct Fork {
+    marks: Vec<usize>,
+    dirty: Vec<(usize, Bits, Bits)>,
+}
+
+/// Bits of a byte range.
+pub(crate) fn bits(home: &Home) -> (Bits, Bits) {
+    (Bits::from(home.start) * 8, Bits::from(home.end()) * 8)
+}
+
+/// What the bytes of a value hold: the value, then padding; a name of its own if the value is larger than its bytes.
+fn image(rope: &Rope, size: u64) -> Rope {
+    let room = Bits::from(size) * 8;
+    if rope.len <= room {
+        let mut out = rope.clone();
+        if rope.len < room && room - rope.len >= 8 {
+            let mut mix = Mix::new("padding of");
+            rope.feed(&mut mix);
+            out.append(&Rope::of(mix.done(), room - rope.len));
+        }
+        return out;
+    }
+    let mut mix = Mix::new("packed");
+    rope.feed(&mut mix);
+    Rope::of(mix.done(), room)
+}
+
+impl<'a, 'b> Bytes<'a, 'b> {
+    pub(crate) fn new(homes: &'b Homes<'a>, permits: &'b Permits) -> Bytes<'a, 'b> {
+        let memories = homes.arenas.iter().map(|_| Memory::default()).collect();
+        Bytes {
+            homes,
+            violations: Vec::new(),
+            memories,
+            told: FxHashSet::default(),
+            forks: Vec::new(),
+            kept: Vec::new(),
+            stored: Vec::new(),
+            permits,
+        }
+    }
+
+    fn write(&mut self, value: ValueId, rope: &Rope, stamp: Stamp) {
+        let Some(home) = self.homes.of(value).copied() else { return };
+        self.memories[home.arena].write(bits(&home).0, &image(rope, home.size), stamp);
+    }
+
+    /// Writes the arguments.
+    pub(crate) fn begin(&mut self, args: &[ValueId], rope: &dyn Fn(ValueId) -> Rope) {
+        let m = self.homes.module;
+        let mut homes: Vec<(Home, ValueId)> =
+            args.iter().filter_map(|arg| Some((*self.homes.of(*arg)?, *arg))).collect();
+        homes.sort_by_key(|(home, arg)| (home.arena, home.start, raw(*arg)));
+        for (index, arg) in args.iter().enumerate() {
+            let attr = |key| m.arg_attr(self.homes.func, index, key);
+            if attr(plan::IO).and_then(Attr::as_str) == Some("held") || attr("neap.keep").is_some() {
+                self.kept.push((*arg, rope(*arg)));
+            }
+            self.write(*arg, &rope(*arg), Stamp { value: Some(*arg), op: None, step: 0 });
+        }
+    }
+
+    /// Compares the bytes of a value with what it is.
+    fn read(&mut self, value: ValueId, rope: &Rope, reader: &dyn Fn() -> String, step: u32, wraps: &Wraps) {
+        let Some(home) = self.homes.of(value).copied() else { return };
+        let image = image(rope, home.size);
+        let Some(mismatch) = self.memories[home.arena].expect(bits(&home).0, &image, undefined(), wraps) else {
+            return;
+        };
+        if self.told.insert(value) {
+            let violation = self.overwritten(value, &home, &mismatch, reader(), step);
+            self.violations.push(violation);
+        }
+    }
+
+    fn overwritten(&self, value: ValueId, home: &Home, found: &Mismatch, reader: String, step: u32) -> Violation {
+        let m = self.homes.module;
+        let part = Home {
+            start: home.start + (found.at / 8) as u64,
+            size: ((found.end + 7) / 8 - found.at / 8) as u64,
+            ..*home
+        };
+        let by = Writer {
+            value: found.stamp.value.map(|value| names::value(m, value)),
+            op: found.stamp.op.map(|op| names::op(m, op)),
+            step: found.stamp.step,
+        };
+        let span = match m.value(value).def() {
+            neap_ir::Def::Result(op, _) => m.op(op).span,
+            neap_ir::Def::Arg(..) => m.op(self.homes.func).span,
+        };
+        let (function, range) = (self.homes.function(), self.homes.range(&part));
+        Violation::Overwritten { function, value: names::value(m, value), reader, step, range, by, span }
+    }
+
+    /// Before an operation runs: what it reads is there. Its scratch may then be written at any time.
+    pub(crate) fn reads(
+        &mut self,
+        op: OpId,
+        step: u32,
+        values: &[ValueId],
+        rope: &dyn Fn(ValueId) -> Rope,
+        wraps: &Wraps,
+    ) {
+        let m = self.homes.module;
+        for value in values {
+            self.read(*value, &rope(*value), &|| names::op(m, op), step, wraps);
+        }
+        if let Some(scratch) = overlap::scratch(self.homes, op) {
+            let (start, end) = bits(&scratch);
+            self.memories[scratch.arena].poison(start, end, Stamp { value: None, op: Some(op), step });
+        }
+    }
+
+    /// After an operation ran: its results are written, its views and parts are found in place.
+    pub(crate) fn writes(&mut self, op: OpId, step: u32, key: u128, rope: &dyn Fn(ValueId) -> Rope, wraps: &Wraps) {
+        let m = self.homes.module;
+        let stamp = |value| Stamp { value: Some(value), op: Some(op), step };
+        let none = overlap::Pairs::default();
+        let permitted = self.permits.get(&key).unwrap_or(&none);
+        overlap::rules(self.homes, op, step, permitted, &mut self.violations);
+        overlap::parallel(self.homes, op, &mut self.violations);
+        for value in std::mem::take(&mut self.stored) {
+            self.write(value, &rope(value), Stamp { value: Some(value), op: Some(op), step });
+        }
+        for view in m.views(op) {
+            self.view(op, step, view, rope, wraps);
+        }
+        let places = m.places(op, plan::PLACE);
+        for (index, value) in m.data_results(op).iter().enumerate() {
+            if self.homes.views.contains_key(value) {
+                continue;
+            }
+            let result = rope(*value);
+            if m.attr(op, "neap.keep").is_some() {
+                self.kept.push((*value, result.clone()));
+            }
+            if index > 0 || places.is_empty() {
+                self.write(*value, &result, stamp(*value));
+                continue;
+            }
+            self.parts(op, step, *value, &result, &places, rope, wraps);
+        }
+    }
+
+    /// Writes a result but for the parts that are there already.
+    #[expect(clippy::too_many_arguments, reason = "one place of one step")]
+    fn parts(
+        &mut self,
+        op: OpId,
+        step: u32,
+        value: ValueId,
+        result: &Rope,
+        places: &[plan::Place],
+        rope: &dyn Fn(ValueId) -> Rope,
+        wraps: &Wraps,
+    ) {
+        let m = self.homes.module;
+        let Some(home) = self.homes.of(value).copied() else { return };
+        let whole = image(result, home.size);
+        let mut parts: Vec<(Bits, Bits)> = Vec::new();
+        for place in places {
+            let Some(operand) = m.data_operands(op).nth(place.operand as usize) else { continue };
+            let (part, from) = (rope(operand), Bits::from(place.byte_offset) * 8);
+            let to = from + part.len;
+            if part.len == 0 {
+                continue;
+            }
+            if to > result.len || !crate::rope::same(&result.slice(from, to), &part, wraps) {
+                let (function, operand) = (self.homes.function(), names::value(m, operand));
+                let (op_name, span) = (names::op(m, op), m.op(op).span);
+                let byte_offset = place.byte_offset;
+                self.violations.push(Violation::Part { function, op: op_name, step, operand, byte_offset, span });
+                continue;
+            }
+            // A part that shares its last byte with what follows cannot be there alone.
+            if part.len % 8 == 0 || to == result.len {
+                parts.push((from, to));
+            }
+        }
+        parts.sort_unstable();
+        let (base, mut at) = (bits(&home).0, 0);
+        let stamp = Stamp { value: Some(value), op: Some(op), step };
+        for (from, to) in parts.into_iter().chain([(whole.len, whole.len)]) {
+            if at < from {
+                self.memories[home.arena].write(base + at, &whole.slice(at, from), stamp);
+            }
+            at = at.max(to);
+        }
+    }
+
+    /// A view declares that its result is bytes of the operand, wherever these lie.
+    fn view(&mut self, op: OpId, step: u32, view: plan::View, rope: &dyn Fn(ValueId) -> Rope, wraps: &Wraps) {
+        let m = self.homes.module;
+        let (results, operand) = (m.data_results(op), m.data_operands(op).nth(view.operand as usize));
+        let (Some(value), Some(operand)) = (results.get(view.result as usize), operand) else { return };
+        if crate::effects::is_buffer(m, *value) {
+            return;
+        }
+        let (result, from) = (rope(*value), Bits::from(view.byte_offset) * 8);
+        let whole = rope(operand);
+        let inside = from + result.len <= whole.len;
+        if inside && (result.len == 0 || crate::rope::same(&whole.slice(from, from + result.len), &result, wraps)) {
+            return;
+        }
+        let (function, op_name, span) = (self.homes.function(), names::op(m, op), m.op(op).span);
+        let (value, operand) = (names::value(m, *value), names::value(m, operand));
+        let byte_offset = view.byte_offset;
+        self.violations.push(Violation::View { function, op: op_name, step, value, operand, byte_offset, span });
+    }
+
+    /// A buffer got another content; it is written when the operation ends.
+    pub(crate) fn stored(&mut self, _op: OpId, value: ValueId) {
+        self.stored.push(value);
+    }
+
+    /// At the end: what is returned, held or kept is whole.
+    pub(crate) fn end(&mut self, last: Option<OpId>, step: u32, results: &[(ValueId, Rope)], wraps: &Wraps) {
+        let m = self.homes.module;
+        for (value, rope) in results {
+            self.read(*value, rope, &|| last.map_or("the end".to_owned(), |op| names::op(m, op)), step, wraps);
+        }
+        for (value, rope) in std::mem::take(&mut self.kept) {
+            self.read(value, &rope, &|| "whoever reads it after the run".to_owned(), step, wraps);
+        }
+    }
+
+    /// Before the bodies of a branch.
+    pub(crate) fn fork(&mut self) {
+        let marks = self.memories.iter_mut().map(Memory::fork).collect();
+        self.forks.push(Fork { marks, dirty: Vec::new() });
+    }
+
+    /// At the end of a body: what it yields is there. After a body that only perhaps ran, the next one starts from the bytes before.
+    pub(crate) fn body_end(
+        &mut self,
+        last: Option<OpId>,
+        step: u32,
+        results: &[(ValueId, Rope)],
+        wraps: &Wraps,
+        certain: bool,
+    ) {
+        let m = self.homes.module;
+        for (value, rope) in results {
+            self.read(*value, rope, &|| last.map_or("the end".to_owned(), |op| names::op(m, op)), step, wraps);
+        }
+        if certain {
+            return;
+        }
+        let Some(fork) = self.forks.last_mut() else { return };
+        for (arena, memory) in self.memories.iter_mut().enumerate() {
+            let dirty = memory.rollback(fork.marks[arena]);
+            fork.dirty.extend(dirty.into_iter().map(|(start, end)| (arena, start, end)));
+        }
+    }
+
+    /// After the bodies of a branch.
+    pub(crate) fn join(&mut self, op: OpId, step: u32) {
+        let Some(mut fork) = self.forks.pop() else { return };
+        fork.dirty.sort_unstable();
+        fork.dirty.dedup();
+        for (arena, start, end) in fork.dirty {
+            self.memories[arena].poison(start, end, Stamp { value: None, op: Some(op), step });
+        }
+        self.memories.iter_mut().for_each(Memory::join);
+    }
+
+    /// Poisons all that bodies of `op` write: results, scratch.
+    pub(crate) fn poison_bodies(&mut self, op: OpId, step: u32) {
+        for (home, stamp) in overlap::footprint(self.homes, op, step) {
+            let (start, end) = bits(&home);
+            self.memories[home.arena].poison(start, end, stamp);
+        }
+    }
+
+    /// Writes what a trip starts with.
+    pub(crate) fn carried(&mut self, op: OpId, args: &[ValueId], step: u32, rope: &dyn Fn(ValueId) -> Rope) {
+        for arg in args.iter().filter(|arg| !self.homes.views.contains_key(*arg)) {
+            self.write(*arg, &rope(*arg), Stamp { value: Some(*arg), op: Some(op), step });
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! What one operation computes, on symbolic contents.
+//!
+//! Moving operations move bits, elementwise ones apply a named function to contents, any other operation is an unknown function of
+//! its attributes, its types and its whole operands (and of the state that it reads). The source and the planned module are
+//! evaluated by the same rules, so equal names on both sides mean equal bytes whatever the unknown functions are.
+
+use crate::canon::Canon;
+use crate::elementwise::{self, Lane};
+use crate::hash::Mix;
+use crate::laws;
+use crate::moves::{self, Shaped, moved};
+use crate::params::{Constants, Params, ints};
+use crate::rope::{Bits, Rope, Wraps};
+use crate::shape::Shapes;
+use neap_ir::facts::{Facts, Key, OpFacts, Role};
+use neap_ir::{Module, Name, OpId, Type, ValueId};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// Evaluates the operations of one module.
+pub(crate) struct Eval<'a> {
+    pub(crate) module: &'a Module,
+    pub(crate) facts: &'a Facts,
+    pub(crate) canon: Canon<'a>,
+    pub(crate) shapes: Shapes<'a>,
+    pub(crate) wraps: Wraps,
+    pub(crate) constants: Constants,
+    rows: RefCell<FxHashMap<(Name, usize, usize), &'a OpFacts>>,
+}
+
+impl<'a> Eval<'a> {
+    pub(crate) fn new(module: &'a Module, facts: &'a Facts, low: bool) -> Eval<'a> {
+        Eval {
+            module,
+            facts,
+            canon: Canon::new(module),
+            shapes: Shapes::new(module, low),
+            wraps: Wraps::default(),
+            constants: Constants::default(),
+            rows: RefCell::default(),
+        }
+    }
+
+    /// The facts of an operation.
+    pub(crate) fn row(&self, op: OpId) -> &'a OpFacts {
+        let m = self.module;
+        let key = (m.op(op).name(), m.data_operands(op).count(), m.data_results(op).len());
+        self.rows.borrow_mut().entry(key).or_insert_with(|| self.facts.of(m.op_name(op), key.1, key.2))
+    }
+
+    /// The name of this use of the operation: equal for equal operations on equal operands in equal states.
+    pub(crate) fn key(&self, op: OpId, operands: &[Rope], state: &[u128]) -> u128 {
+        let m = self.module;
+        let mut mix = Mix::new("op");
+        self.canon.op(&mut mix, op);
+        for (value, rope) in m.data_operands(op).zip(operands) {
+            mix.wide(self.canon.ty(m.value_ty(value)));
+            rope.feed(&mut mix);
+        }
+        for value in m.data_results(op) {
+            mix.wide(self.canon.ty(m.value_ty(*value)));
+        }
+        mix.word(state.len() as u64);
+        state.iter().for_each(|version| mix.wide(*version));
+        mix.done()
+    }
+
+    /// The data results of an operation that is pure, given its operands.
+    pub(crate) fn results(&mut self, op: OpId, operands: &[Rope], key: u128) -> Vec<Rope> {
+        let m = self.module;
+        let row = self.row(op);
+        match row.role {
+            Role::Constant => return self.constant(op, row),
+            Role::Handle => return vec![self.handle(op, row)],
+            Role::Elementwise | Role::Quantize | Role::Dequantize if row.is_pure() => {
+                if let Some(result) = self.elementwise(op, row, operands) {
+                    return vec![result];
+                }
+            }
+            _ if row.is_pure() => {
+                let of = |value: ValueId| self.shapes.of(value);
+                let shaped = Shaped {
+                    operands: m.data_operands(op).map(of).collect(),
+                    results: m.data_results(op).iter().map(|value| of(*value)).collect(),
+                };
+                let params = Params { module: m, op, row, operands, constants: &self.constants };
+                if let Some(results) = moved(&params, &shaped, &mut self.wraps) {
+                    return results;
+                }
+            }
+            _ => {}
+        }
+        self.opaque(op, operands, key)
+    }
+
+    /// Fresh contents named by the use. Where the input says that a result lies in an operand, or that operands become parts
+    /// of the result, that is what the operation means.
+    pub(crate) fn opaque(&self, op: OpId, operands: &[Rope], key: u128) -> Vec<Rope> {
+        let m = self.module;
+        let fresh = |(index, value): (usize, &ValueId)| {
+            let mut mix = Mix::new("result");
+            mix.wide(key);
+            mix.word(index as u64);
+            Rope::of(mix.done(), self.shapes.bits(*value))
+        };
+        let mut results: Vec<Rope> = m.data_results(op).iter().enumerate().map(fresh).collect();
+        for view in m.views(op) {
+            let (from, result) = (Bits::from(view.byte_offset) * 8, results.get_mut(view.result as usize));
+            if let (Some(operand), Some(result)) = (operands.get(view.operand as usize), result)
+                && from + result.len <= operand.len
+                && result.len > 0
+            {
+                *result = operand.slice(from, from + result.len);
+            }
+        }
+        for place in m.places(op, neap_ir::plan::MAY_PLACE) {
+            let from = Bits::from(place.byte_offset) * 8;
+            if let (Some(operand), Some(result)) = (operands.get(place.operand as usize), results.first_mut())
+                && from + operand.len <= result.len
+                && operand.len > 0
+            {
+                let mut out = if from > 0 { result.slice(0, from) } else { Rope::default() };
+                out.append(operand);
+                if from + operand.len < result.len {
+                    out.append(&result.slice(from + operand.len, result.len));
+                }
+                *result = out;
+            }
+        }
+        results
+    }
+
+    /// A constant is its value where that is written, else what names it: the model's own name, else the SSA name.
+    fn constant(&mut self, op: OpId, row: &OpFacts) -> Vec<Rope> {
+        let m = self.module;
+        let mut mix = Mix::new("constant");
+        self.canon.op(&mut mix, op);
+        let value = row.param(Key::Value).and_then(|param| m.attr(op, param.attr.as_deref()?));
+        let written = value.is_some_and(|attr| match attr {
+            neap_ir::Attr::Elements { text, .. } => text.starts_with("dense<") && !text.contains("__elided__"),
+            neap_ir::Attr::Text(..) => false,
+            _ => true,
+        });
+        if !written {
+            self.canon.optional(&mut mix, m.attr(op, "neap.name"));
+            self.canon.optional(&mut mix, m.attr(op, "neap.names"));
+            let names = m.results(op).iter().filter_map(|value| m.value(*value).name);
+            names.for_each(|name| mix.text(m.text(name)));
+        }
+        for value in m.data_results(op) {
+            mix.wide(self.canon.ty(m.value_ty(*value)));
+        }
+        let results = self.opaque(op, &[], mix.done());
+        if let (Some(rope), Some(value)) = (results.first(), value)
+            && let [seg] = &rope.segs[..]
+            && !self.constants.contains_key(&seg.content)
+            && let Some(list) = ints(m, value)
+        {
+            self.constants.insert(seg.content, list);
+        }
+        results
+    }
+
+    /// A handle is the name of its variable.
+    fn handle(&self, op: OpId, row: &OpFacts) -> Rope {
+        Rope::of(handle_name(self.module, op, row), 64)
+    }
+
+    /// A window of a buffer, as addresses.
+    pub(crate) fn subview(&mut self, op: OpId, row: &OpFacts, addresses: &[Rope], key: u128) -> Vec<Rope> {
+        let of = |value: ValueId| self.shapes.of(value);
+        let m = self.module;
+        let shaped = Shaped {
+            operands: m.data_operands(op).map(of).collect(),
+            results: m.data_results(op).iter().map(|value| of(*value)).collect(),
+        };
+        let params = Params { module: m, op, row, operands: addresses, constants: &self.constants };
+        if let Some(window) = moves::window(&params, &shaped, &mut self.wraps) {
+            return vec![window];
+        }
+        self.opaque(op, &[], key)
+    }
+
+    fn elementwise(&mut self, op: OpId, row: &OpFacts, operands: &[Rope]) -> Option<Rope> {
+        let m = self.module;
+        let [result] = m.data_results(op) else { return None };
+        let to = self.shapes.of(*result)?;
+        let count = to.count()?;
+        if let Some(at) = laws::identity(m, op, operands, &self.constants)
+            && m.value_ty(m.operand(op, at)) == m.value_ty(*result)
+        {
+            return Some(operands[at].clone());
+        }
+        if self.by_channel(op) || self.per_axis(*result) {
+            return None;
+        }
+        let mut mix = Mix::new("function");
+        self.canon.op(&mut mix, op);
+        mix.wide(self.elem_ty(*result));
+        let mut lanes = Vec::new();
+        for (at, value) in m.data_operands(op).enumerate() {
+            let from = self.shapes.of(value)?;
+            mix.wide(self.elem_ty(value));
+            if self.per_axis(value) || operands[at].len != from.bits()? {
+                return None;
+            }
+            if row.per_element(at) {
+                let dims: Vec<usize> = (to.dims.len().checked_sub(from.dims.len())?..to.dims.len()).collect();
+                let loops = moves::stretched(&from, &to.dims, &dims)?;
+                let single = from.count()? == 1 && count > 1;
+                let rope = match from.dims == to.dims {
+                    true => operands[at].clone(),
+                    false => operands[at].gather(0, loops, &mut self.wraps),
+                };
+                lanes.push(Lane { rope, elem: from.elem, single });
+            } else if from.count()? <= 1 || row.shape_operands.contains(at) {
+                operands[at].feed(&mut mix);
+            } else {
+                return None;
+            }
+        }
+        if lanes.is_empty() {
+            return None;
+        }
+        elementwise::apply(mix.done(), &lanes, to.elem, count, laws::commutes(m.op_name(op)))
+    }
+
+    /// Whether elements are treated by channel, so that an element's place matters.
+    fn by_channel(&self, op: OpId) -> bool {
+        let flag = self.module.attr(op, "per_channel");
+        flag.is_some_and(|attr| *attr != neap_ir::Attr::Bool(false)) || self.module.attr(op, "axis").is_some()
+    }
+
+    /// Whether a value's elements are quantized by channel: `!quant.uniform<i8:f32:1, {..}>`.
+    fn per_axis(&self, value: ValueId) -> bool {
+        let m = self.module;
+        let body = |ty| matches!(m.ty(ty), Type::Dialect(body) if body.contains('{'));
+        match m.ty(m.value_ty(value)) {
+            Type::Tensor { elem, .. } | Type::MemRef { elem, .. } => body(*elem),
+            _ => body(m.value_ty(value)),
+        }
+    }
+
+    fn elem_ty(&self, value: ValueId) -> u128 {
+        let m = self.module;
+        match m.ty(m.value_ty(value)) {
+            Type::Tensor { elem, .. } | Type::MemRef { elem, .. } => self.canon.ty(*elem),
+            _ => self.canon.ty(m.value_ty(value)),
+        }
+    }
+}
+
+/// The name of a variable.
+pub(crate) fn variable(container: &str, name: &str) -> u128 {
+    let mut mix = Mix::new("variable");
+    mix.text(container);
+    mix.text(name);
+    mix.done()
+}
+
+/// The variable that a handle names.
+pub(crate) fn handle_name(module: &Module, op: OpId, row: &OpFacts) -> u128 {
+    let text = |key| {
+        let attr = row.param(key).and_then(|param| module.attr(op, param.attr.as_deref()?));
+        attr.and_then(|attr| attr.as_str().or_else(|| attr.as_symbol())).unwrap_or_default()
+    };
+    variable(text(Key::Container), text(Key::SharedName))
+}

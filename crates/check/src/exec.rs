@@ -1,0 +1,651 @@
+//! Runs a function on symbolic contents, once: branches both ways, loops for any number of trips, calls as unknown functions.
+//!
+//! *Branches.* Every body runs from the same state; a result is named by the condition and by what every body yields. *Loops.* The body
+//! runs once on names that stand for "what is carried at the start of some trip"; a result is named by the operands and by what the body makes of
+//! those names. If two loops get equal names, they have equal operands and equal bodies, so by induction they agree for any number of trips,
+//! none included. *Calls by symbol* are functions of their operands and of the resources that the callee may touch; that the callee itself
+//! is kept is checked on its own.
+
+use crate::bytes::{Bytes, Permits};
+use crate::effects::{self, Resolved, Touch};
+use crate::eval::Eval;
+use crate::hash::Mix;
+use crate::names;
+use crate::overlap::Pairs;
+use crate::rope::{Bits, Rope};
+use crate::state::{Done, State};
+use crate::violation::Violation;
+use neap_ir::facts::{Access, Facts, OpFacts, Role, Run};
+use neap_ir::{BlockId, Module, OpId, ValueId, plan};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Bodies nested deeper than this are refused.
+const DEPTH: usize = 200;
+
+/// Nothing more can be learned; the reason stands in the list of violations.
+pub(crate) struct Stop;
+
+/// What a function did.
+pub(crate) struct Outcome {
+    /// What it returns, with the values.
+    pub(crate) results: Vec<(ValueId, Rope)>,
+    /// Hashes of everything it computed.
+    pub(crate) seen: FxHashSet<u128>,
+    /// Operations of the function and of its bodies in the order in which they ran, with the hashes of their results.
+    pub(crate) trace: Vec<(OpId, Vec<u128>)>,
+    /// Pairs of uses, the first of which has to run first.
+    pub(crate) edges: Vec<(u128, u128, OpId, OpId)>,
+    /// When each use first ran.
+    pub(crate) ran: FxHashMap<u128, (usize, OpId)>,
+    /// What the module permits in place, by use.
+    pub(crate) permits: Permits,
+    /// Last contents of buffers that the caller owns.
+    pub(crate) buffers: Vec<(ValueId, Rope)>,
+}
+
+/// A run of one function.
+pub(crate) struct Machine<'a, 'b> {
+    pub(crate) eval: Eval<'a>,
+    pub(crate) state: State,
+    pub(crate) bytes: Option<Bytes<'a, 'b>>,
+    pub(crate) violations: Vec<Violation>,
+    module: &'a Module,
+    func: OpId,
+    env: Vec<Option<Rope>>,
+    buffers: FxHashMap<u128, Rope>,
+    tokens: FxHashMap<ValueId, Vec<(u128, OpId)>>,
+    step: u32,
+    outcome: Outcome,
+    /// The name of the last use of each operation.
+    keys: FxHashMap<OpId, u128>,
+    /// Windows of buffers whose place is not known, with the buffer.
+    windows: FxHashMap<u128, u128>,
+    /// Views of variables: the variable, and the bits from its start.
+    aliases: FxHashMap<ValueId, (u128, Bits, Bits)>,
+}
+
+impl<'a, 'b> Machine<'a, 'b> {
+    pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, low: bool) -> Machine<'a, 'b> {
+        Machine {
+            eval: Eval::new(module, facts, low),
+            state: State::new(),
+            bytes: None,
+            violations: Vec::new(),
+            module,
+            func,
+            env: vec![None; module.value_count()],
+            buffers: FxHashMap::default(),
+            tokens: FxHashMap::default(),
+            step: 0,
+            outcome: Outcome {
+                results: Vec::new(),
+                seen: FxHashSet::default(),
+                trace: Vec::new(),
+                edges: Vec::new(),
+                ran: FxHashMap::default(),
+                permits: Permits::default(),
+                buffers: Vec::new(),
+            },
+            keys: FxHashMap::default(),
+            windows: FxHashMap::default(),
+            aliases: FxHashMap::default(),
+        }
+    }
+
+    /// Runs the function; none if it cannot be run, for the reason in `violations`.
+    pub(crate) fn run(&mut self) -> Option<Outcome> {
+        let m = self.module;
+        let [entry] = m.region_blocks(self.func, 0) else {
+            let function = names::func(m, self.func);
+            self.violations.push(Violation::Unstructured { function, span: m.op(self.func).span });
+            return None;
+        };
+        for (index, arg) in m.block_args(*entry).iter().enumerate() {
+            let mut mix = Mix::new("argument");
+            mix.word(index as u64);
+            let rope = Rope::of(mix.done(), self.eval.shapes.bits(*arg));
+            self.argument(*arg, rope);
+        }
+        if let Some(bytes) = &mut self.bytes {
+            let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers, windows: &self.windows };
+            bytes.begin(m.block_args(*entry), &|value| view.of(value));
+        }
+        let last = self.block(*entry, 0).ok()?;
+        let results: Vec<(ValueId, Rope)> = self.yielded(last);
+        let buffers: Vec<ValueId> =
+            m.block_args(*entry).iter().copied().filter(|arg| effects::is_buffer(m, *arg)).collect();
+        self.outcome.buffers = buffers.into_iter().map(|arg| (arg, self.held(arg))).collect();
+        if let Some(bytes) = &mut self.bytes {
+            bytes.end(last, self.step, &results, &self.eval.wraps);
+        }
+        self.outcome.results = results;
+        let empty = Machine::new(m, self.eval.facts, self.func, false).outcome;
+        Some(std::mem::replace(&mut self.outcome, empty))
+    }
+
+    /// Binds an argument; a buffer's own rope is its addresses.
+    fn argument(&mut self, arg: ValueId, rope: Rope) {
+        let rope = if effects::is_buffer(self.module, arg) { self.allocate(arg, rope) } else { rope };
+        self.env[raw(arg)] = Some(rope);
+    }
+
+    /// Makes a buffer that holds `content`; the rope of its addresses.
+    fn allocate(&mut self, value: ValueId, content: Rope) -> Rope {
+        let mut mix = Mix::new("buffer");
+        mix.word(raw(value) as u64);
+        let name = mix.done();
+        let addresses = Rope::of(name, content.len);
+        self.buffers.insert(name, content);
+        addresses
+    }
+
+    /// What a value holds now: of a buffer its content, of anything else the value.
+    pub(crate) fn held(&mut self, value: ValueId) -> Rope {
+        let rope = self.env[raw(value)].clone().unwrap_or_default();
+        if !effects::is_buffer(self.module, value) {
+            return rope;
+        }
+        let mut out = Rope::default();
+        for seg in rope.segs {
+            if let Some(buffer) = self.buffers.get(&seg.content) {
+                out.append(&buffer.gather(seg.start, seg.levels, &mut self.eval.wraps));
+            } else if let Some(buffer) = self.windows.get(&seg.content).and_then(|name| self.buffers.get(name)) {
+                let mut mix = Mix::new("through a window");
+                mix.wide(seg.content);
+                buffer.feed(&mut mix);
+                out.append(&Rope::of(mix.done(), seg.len()));
+            } else {
+                out.push(seg);
+            }
+        }
+        out
+    }
+
+    /// Puts `content` where a buffer's addresses point. Where they do not run on, the whole buffer gets a name.
+    fn store(&mut self, op: OpId, value: ValueId, content: &Rope) {
+        let addresses = self.env[raw(value)].clone().unwrap_or_default();
+        for seg in &addresses.segs {
+            let name = self.windows.get(&seg.content).copied().unwrap_or(seg.content);
+            let Some(old) = self.buffers.get(&name).cloned() else {
+                // A buffer from elsewhere: as if it were everything.
+                self.state.write_all(op, content.hash());
+                continue;
+            };
+            let flat = seg.levels.len() == 1 && seg.levels[0].stride == 1 && name == seg.content;
+            let new = if flat && content.len == seg.len() && addresses.segs.len() == 1 {
+                let mut new = if seg.start > 0 { old.slice(0, seg.start) } else { Rope::default() };
+                new.append(content);
+                let end = seg.start + content.len;
+                if end < old.len {
+                    new.append(&old.slice(end, old.len));
+                }
+                new
+            } else {
+                let mut mix = Mix::new("scattered");
+                [&old, content, &addresses].iter().for_each(|rope| rope.feed(&mut mix));
+                Rope::of(mix.done(), old.len)
+            };
+            self.buffers.insert(name, new);
+        }
+    }
+
+    /// Remembers results that are views of variables, and views of such.
+    fn alias(&mut self, op: OpId, row: &OpFacts) {
+        let m = self.module;
+        let Some(bytes) = &self.bytes else { return };
+        let read = bytes.homes.aliases(op, row);
+        for value in m.data_results(op) {
+            let bits = self.env[raw(*value)].as_ref().map_or(0, |rope| rope.len);
+            let found = if read {
+                let touched = effects::resolve(m, op, row, &[], &[], &mut self.state.names);
+                touched.iter().find_map(|touch| match touch.resource {
+                    Resolved::Named(variable) => Some((variable, 0, bits)),
+                    _ => None,
+                })
+            } else {
+                let view = bytes.homes.views.get(value);
+                let from = view.and_then(|(operand, at)| Some((*self.aliases.get(operand)?, *at)));
+                from.map(|((variable, start, whole), at)| (variable, start + Bits::from(at) * 8, whole))
+            };
+            if let Some(found) = found {
+                self.aliases.insert(*value, found);
+            }
+        }
+    }
+
+    /// A view of a variable is what the variable holds now.
+    fn stale(&mut self, op: OpId, step: u32, values: &[ValueId]) {
+        for value in values {
+            let Some((variable, start, whole)) = self.aliases.get(value).copied() else { continue };
+            let rope = self.env[raw(*value)].clone().unwrap_or_default();
+            let now = self.state.content(variable, whole);
+            if start + rope.len <= now.len
+                && crate::rope::same(&now.slice(start, start + rope.len), &rope, &self.eval.wraps)
+            {
+                continue;
+            }
+            let m = self.module;
+            let resource = self.state.names.get(&variable).cloned().unwrap_or_else(|| "a variable".to_owned());
+            let (function, reader, span) = (names::func(m, self.func), names::op(m, op), m.op(op).span);
+            let value = names::value(m, *value);
+            self.violations.push(Violation::StaleView { function, reader, step, value, resource, span });
+        }
+    }
+
+    /// Runs the operations of a block up to its terminator, which it hands back.
+    fn block(&mut self, block: BlockId, depth: usize) -> Result<Option<OpId>, Stop> {
+        let m = self.module;
+        let last = m.terminator(block).filter(|op| self.ends(*op));
+        let mut next = m.block_ops(block).next();
+        while let Some(op) = next {
+            next = m.op(op).next();
+            if Some(op) != last {
+                self.op(op, depth)?;
+            }
+        }
+        Ok(last)
+    }
+
+    fn ends(&self, op: OpId) -> bool {
+        matches!(self.module.op_name(op), "func.return" | "return") || self.eval.row(op).role == Role::Yield
+    }
+
+    fn yielded(&mut self, last: Option<OpId>) -> Vec<(ValueId, Rope)> {
+        let Some(last) = last else { return Vec::new() };
+        let values: Vec<ValueId> = self.module.data_operands(last).collect();
+        values.into_iter().map(|value| (value, self.held(value))).collect()
+    }
+
+    fn op(&mut self, op: OpId, depth: usize) -> Result<(), Stop> {
+        let m = self.module;
+        let row = self.eval.row(op);
+        if depth > DEPTH {
+            let function = names::func(m, self.func);
+            self.violations.push(Violation::TooDeep {
+                function,
+                op: names::op(m, op),
+                limit: DEPTH,
+                span: m.op(op).span,
+            });
+            return Err(Stop);
+        }
+        let values: Vec<ValueId> = m.data_operands(op).collect();
+        if let Some(value) = values.iter().find(|value| self.env[raw(**value)].is_none()) {
+            let (function, value) = (names::func(m, self.func), names::value(m, *value));
+            self.violations.push(Violation::Undefined { function, op: names::op(m, op), value, span: m.op(op).span });
+            return Err(Stop);
+        }
+        let operands: Vec<Rope> = values.iter().map(|value| self.held(*value)).collect();
+        let step = self.step;
+        if row.role != Role::Constant {
+            self.step += 1;
+        }
+        self.stale(op, step, &values);
+        if let Some(bytes) = &mut self.bytes {
+            let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers, windows: &self.windows };
+            bytes.reads(op, step, &values, &|value| view.of(value), &self.eval.wraps);
+        }
+        let results = self.execute(op, row, step, &values, &operands, depth)?;
+        let hashes = results.iter().map(Rope::hash).collect::<Vec<u128>>();
+        self.outcome.seen.extend(hashes.iter().copied());
+        self.outcome.trace.push((op, hashes));
+        for (value, rope) in m.data_results(op).iter().zip(results) {
+            self.env[raw(*value)] = Some(rope);
+        }
+        self.alias(op, row);
+        if let Some(bytes) = &mut self.bytes {
+            let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers, windows: &self.windows };
+            let key = self.keys.get(&op).copied().unwrap_or_default();
+            bytes.writes(op, step, key, &|value| view.of(value), &self.eval.wraps);
+        }
+        Ok(())
+    }
+
+    fn execute(
+        &mut self,
+        op: OpId,
+        row: &'a OpFacts,
+        step: u32,
+        values: &[ValueId],
+        operands: &[Rope],
+        depth: usize,
+    ) -> Result<Vec<Rope>, Stop> {
+        let m = self.module;
+        if m.op_name(op) == "neap.fused" {
+            let [body] = m.region_blocks(op, 0) else { return Ok(Vec::new()) };
+            return self.fused(op, *body, operands, step, depth);
+        }
+        match row.body.run {
+            Run::Once | Run::Branch | Run::Parallel if !m.op_regions(op).is_empty() => {
+                self.bodies(op, row, values, operands, depth)
+            }
+            Run::Loop if !m.op_regions(op).is_empty() => self.trips(op, row, values, operands, depth),
+            Run::None | Run::Kernel => Ok(self.simple(op, row, values, operands)),
+            _ => self.call(op, row, operands),
+        }
+    }
+
+    /// An operation without bodies of its own steps.
+    fn simple(&mut self, op: OpId, row: &'a OpFacts, values: &[ValueId], operands: &[Rope]) -> Vec<Rope> {
+        let m = self.module;
+        if row.role == Role::Constant {
+            return self.eval.results(op, operands, 0);
+        }
+        let touched = effects::resolve(m, op, row, values, operands, &mut self.state.names);
+        let key = self.name(op, operands, &touched);
+        self.order(op, key);
+        match row.role {
+            Role::Alloc => return self.alloc(op, operands, key),
+            Role::Subview => {
+                let of = |value: &ValueId| self.env[raw(*value)].clone().unwrap_or_default();
+                let addresses: Vec<Rope> = values.iter().map(of).collect();
+                let window = self.eval.subview(op, row, &addresses, key);
+                let root = addresses.get(row.data_operand()).and_then(|rope| rope.segs.first());
+                if let (Some(seg), Some(root)) = (window.first().and_then(|rope| rope.segs.first()), root)
+                    && !self.buffers.contains_key(&seg.content)
+                {
+                    let root = self.windows.get(&root.content).copied().unwrap_or(root.content);
+                    self.windows.insert(seg.content, root);
+                }
+                return window;
+            }
+            _ if touched.is_empty() => return self.eval.results(op, operands, key),
+            _ => {}
+        }
+        let results = match (row.role, &touched[..]) {
+            (Role::Read, [Touch { resource: Resolved::Named(variable), access: Access::Read }])
+                if m.data_results(op).len() == 1 =>
+            {
+                vec![self.state.content(*variable, self.eval.shapes.bits(m.data_results(op)[0]))]
+            }
+            _ => self.eval.opaque(op, operands, key),
+        };
+        self.effects(op, row, key, operands, &touched);
+        results
+    }
+
+    /// The name of a use, with the versions of what it touches, and the bodies of a kernel.
+    fn name(&mut self, op: OpId, operands: &[Rope], touched: &[Touch]) -> u128 {
+        let m = self.module;
+        let versions: Vec<u128> = touched
+            .iter()
+            .filter_map(|touch| match &touch.resource {
+                Resolved::All => Some(self.state.everything()),
+                Resolved::Named(resource) => Some(self.state.version(*resource)),
+                Resolved::Buffer(_) => None,
+            })
+            .collect();
+        let key = self.eval.key(op, operands, &versions);
+        if m.op_regions(op).is_empty() {
+            return key;
+        }
+        let mut mix = Mix::new("kernel");
+        mix.wide(key);
+        let env = &self.env;
+        self.eval.canon.bodies(&mut mix, op, &mut |value| env[raw(value)].as_ref().map_or(0, Rope::hash));
+        mix.done()
+    }
+
+    fn effects(&mut self, op: OpId, row: &OpFacts, key: u128, operands: &[Rope], touched: &[Touch]) {
+        let data = row.data_operand();
+        for (index, touch) in touched.iter().enumerate().filter(|(_, touch)| touch.access == Access::Write) {
+            match &touch.resource {
+                Resolved::All => self.state.write_all(op, key),
+                Resolved::Named(resource) => {
+                    let content = (row.role == Role::Write).then(|| operands.get(data).cloned()).flatten();
+                    self.state.write(*resource, op, key, content);
+                }
+                Resolved::Buffer(value) => {
+                    let bits = self.env[raw(*value)].as_ref().map_or(0, |rope| rope.len);
+                    let mut mix = Mix::new("stored");
+                    mix.wide(key);
+                    mix.word(index as u64);
+                    let copied = (row.role == Role::Copy).then(|| operands.get(data).filter(|rope| rope.len == bits));
+                    let content = copied.flatten().cloned().unwrap_or_else(|| Rope::of(mix.done(), bits));
+                    self.store(op, *value, &content);
+                    if let Some(bytes) = &mut self.bytes {
+                        bytes.stored(op, *value);
+                    }
+                }
+            }
+        }
+    }
+
+    fn alloc(&mut self, op: OpId, operands: &[Rope], key: u128) -> Vec<Rope> {
+        let m = self.module;
+        let Some(value) = m.data_results(op).first().copied().filter(|value| effects::is_buffer(m, *value)) else {
+            return self.eval.opaque(op, operands, key);
+        };
+        let content = Rope::of(effects::undefined(), self.eval.shapes.bits(value));
+        vec![self.allocate(value, content)]
+    }
+
+    /// Remembers when a use ran and what its tokens say must have run before.
+    fn order(&mut self, op: OpId, key: u128) {
+        let m = self.module;
+        self.keys.insert(op, key);
+        if self.bytes.is_none() {
+            let pairs =
+                m.in_places(op, plan::MAY_INPLACE).into_iter().map(|pair| (pair.result, pair.operand)).collect();
+            let entry = self.outcome.permits.entry(key).or_insert_with_key(|_| Pairs::clone(&pairs));
+            entry.retain(|pair| pairs.contains(pair));
+        }
+        let position = self.outcome.trace.len();
+        self.outcome.ran.entry(key).or_insert((position, op));
+        let mut before: Vec<(u128, OpId)> = Vec::new();
+        let tokens: Vec<ValueId> = m.operands(op).filter(|value| m.is_token(*value)).collect();
+        for token in &tokens {
+            before.extend(self.tokens.get(token).into_iter().flatten().copied());
+        }
+        let joins = self.eval.row(op).role == Role::Token;
+        if !joins {
+            self.outcome.edges.extend(before.iter().map(|(first, from)| (*first, key, *from, op)));
+        }
+        let results = m.results(op).iter().filter(|value| m.is_token(**value));
+        for result in results {
+            let after = if joins { before.clone() } else { vec![(key, op)] };
+            self.tokens.insert(*result, after);
+        }
+    }
+
+    /// A fused operation: its body runs on values in registers.
+    fn fused(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        operands: &[Rope],
+        step: u32,
+        depth: usize,
+    ) -> Result<Vec<Rope>, Stop> {
+        let key = self.eval.key(op, operands, &[]);
+        self.order(op, key);
+        for (arg, rope) in self.module.block_args(body).iter().zip(operands) {
+            self.env[raw(*arg)] = Some(rope.clone());
+        }
+        let bytes = self.bytes.take();
+        let last = self.block(body, depth + 1);
+        self.bytes = bytes;
+        self.step = step + 1;
+        let results = self.yielded(last?);
+        Ok(results.into_iter().map(|(_, rope)| rope).collect())
+    }
+
+    /// Bodies of which all, one or none run, at most once each.
+    fn bodies(
+        &mut self,
+        op: OpId,
+        row: &'a OpFacts,
+        values: &[ValueId],
+        operands: &[Rope],
+        depth: usize,
+    ) -> Result<Vec<Rope>, Stop> {
+        let m = self.module;
+        let key = self.eval.key(op, operands, &[]);
+        self.order(op, key);
+        let once = row.body.run == Run::Once;
+        let (mut yields, mut done): (Vec<Vec<Rope>>, Vec<Done>) = (Vec::new(), Vec::new());
+        let certain = row.body.run != Run::Branch;
+        if let Some(bytes) = &mut self.bytes {
+            if row.body.run == Run::Parallel {
+                bytes.poison_bodies(op, self.step);
+            }
+            bytes.fork();
+        }
+        for region in m.op_regions(op).to_vec() {
+            let [body] = m.blocks(region) else {
+                if m.blocks(region).is_empty() {
+                    continue;
+                }
+                let function = names::func(m, self.func);
+                self.violations.push(Violation::Unstructured { function, span: m.op(op).span });
+                return Err(Stop);
+            };
+            self.bind(*body, row, key, |at| values.get(at).copied().zip(operands.get(at)));
+            self.state.enter(None);
+            let last = self.block(*body, depth + 1)?;
+            let results = self.yielded(last);
+            if let Some(bytes) = &mut self.bytes {
+                bytes.body_end(last, self.step, &results, &self.eval.wraps, certain);
+            }
+            yields.push(results.into_iter().skip(row.body.yield_lead).map(|(_, rope)| rope).collect());
+            done.push(self.state.leave());
+        }
+        if let Some(bytes) = &mut self.bytes {
+            bytes.join(op, self.step);
+        }
+        if once && yields.len() == 1 {
+            done.into_iter().for_each(|done| self.state.commit(done));
+            return Ok(yields.remove(0));
+        }
+        self.state.merge(op, key, &done);
+        Ok(self.renamed(op, "branch", key, &yields))
+    }
+
+    /// Results named by the use and by all that its bodies yield.
+    fn renamed(&self, op: OpId, tag: &str, key: u128, yields: &[Vec<Rope>]) -> Vec<Rope> {
+        let name = |(index, value): (usize, &ValueId)| {
+            let mut mix = Mix::new(tag);
+            mix.wide(key);
+            mix.word(index as u64);
+            for body in yields {
+                mix.word(body.len() as u64);
+                body.iter().for_each(|rope| rope.feed(&mut mix));
+            }
+            Rope::of(mix.done(), self.eval.shapes.bits(*value))
+        };
+        self.module.data_results(op).iter().enumerate().map(name).collect()
+    }
+
+    /// Binds a body's arguments: those before the bound ones stand for themselves.
+    fn bind<'r>(
+        &mut self,
+        body: BlockId,
+        row: &OpFacts,
+        key: u128,
+        operand: impl Fn(usize) -> Option<(ValueId, &'r Rope)>,
+    ) {
+        let m = self.module;
+        let positions: Vec<usize> = row.body.args.below(1 << 16).take(m.block_args(body).len()).collect();
+        for (index, arg) in m.block_args(body).iter().enumerate() {
+            let bound = index.checked_sub(row.body.lead).and_then(|at| positions.get(at)).and_then(|at| operand(*at));
+            let rope = match bound {
+                Some((value, _)) if effects::is_buffer(m, *arg) => self.env[raw(value)].clone().unwrap_or_default(),
+                Some((_, rope)) => rope.clone(),
+                None => {
+                    let mut mix = Mix::new("lead");
+                    mix.wide(key);
+                    mix.word(index as u64);
+                    Rope::of(mix.done(), self.eval.shapes.bits(*arg))
+                }
+            };
+            self.env[raw(*arg)] = Some(rope);
+        }
+    }
+
+    /// A loop: the deciding body, then the other, once, for an unknown trip.
+    fn trips(
+        &mut self,
+        op: OpId,
+        row: &'a OpFacts,
+        values: &[ValueId],
+        operands: &[Rope],
+        depth: usize,
+    ) -> Result<Vec<Rope>, Stop> {
+        let m = self.module;
+        let key = self.eval.key(op, operands, &[]);
+        self.order(op, key);
+        let carried = |at: usize, rope: &Rope| {
+            let mut mix = Mix::new("carried");
+            mix.wide(key);
+            mix.word(at as u64);
+            Rope::of(mix.done(), rope.len)
+        };
+        let mut current: Vec<Rope> = operands.iter().enumerate().map(|(at, rope)| carried(at, rope)).collect();
+        let mut yields: Vec<Vec<Rope>> = Vec::new();
+        if let Some(bytes) = &mut self.bytes {
+            bytes.poison_bodies(op, self.step);
+        }
+        self.state.enter(Some(key));
+        let mut regions: Vec<usize> = (0..m.op_regions(op).len()).collect();
+        regions.sort_by_key(|at| Some(*at) != row.body.cond);
+        for at in regions {
+            let [body] = m.region_blocks(op, at) else { continue };
+            self.bind(*body, row, key, |at| values.get(at).copied().zip(current.get(at)));
+            if let Some(bytes) = &mut self.bytes {
+                let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers, windows: &self.windows };
+                bytes.carried(op, m.block_args(*body), self.step, &|value| view.of(value));
+            }
+            let last = self.block(*body, depth + 1)?;
+            let results = self.yielded(last);
+            if let Some(bytes) = &mut self.bytes {
+                bytes.body_end(last, self.step, &results, &self.eval.wraps, true);
+            }
+            let ropes: Vec<Rope> = results.into_iter().map(|(_, rope)| rope).collect();
+            if Some(at) == row.body.cond && row.body.cond_forwards {
+                let positions: Vec<usize> = row.body.args.below(current.len()).collect();
+                current = operands.to_vec();
+                positions.iter().zip(ropes.iter().skip(1)).for_each(|(at, rope)| current[*at] = rope.clone());
+            }
+            yields.push(ropes);
+        }
+        let done = self.state.leave();
+        self.state.merge(op, key, &[done]);
+        Ok(self.renamed(op, "loop", key, &yields))
+    }
+
+    /// A call by symbol.
+    fn call(&mut self, op: OpId, row: &'a OpFacts, operands: &[Rope]) -> Result<Vec<Rope>, Stop> {
+        let m = self.module;
+        let touched = effects::of_callees(m, op, row, self.eval.facts, &mut self.state.names);
+        let key = self.name(op, operands, &touched);
+        self.order(op, key);
+        let results = self.eval.opaque(op, operands, key);
+        self.effects(op, row, key, operands, &touched);
+        Ok(results)
+    }
+}
+
+/// The index of a value in tables.
+pub(crate) fn raw(value: ValueId) -> usize {
+    value.into_raw().into_u32() as usize
+}
+
+/// What memory holds of each value: of a buffer, the whole buffer.
+struct Snapshot<'s> {
+    module: &'s Module,
+    env: &'s [Option<Rope>],
+    buffers: &'s FxHashMap<u128, Rope>,
+    windows: &'s FxHashMap<u128, u128>,
+}
+
+impl Snapshot<'_> {
+    fn of(&self, value: ValueId) -> Rope {
+        let rope = self.env[raw(value)].clone().unwrap_or_default();
+        let [seg, ..] = &rope.segs[..] else { return rope };
+        if !effects::is_buffer(self.module, value) {
+            return rope;
+        }
+        let name = self.windows.get(&seg.content).unwrap_or(&seg.content);
+        self.buffers.get(name).cloned().unwrap_or(rope)
+    }
+}

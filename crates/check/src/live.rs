@@ -1,0 +1,430 @@
+//! Live ranges, storages and the numbers that follow: peak, arena bytes, alignment, classes.
+//!
+//! Steps are operations in textual order, bodies inside, terminators and constants not counted. A value lives from its first write to one
+//! past its last reader; read in a loop (or in bodies that run at the same time) that it was not made in, to the loop's end; returned, kept or held, to the end of the
+//! function. A result of an operation with bodies is born at the yield, its last step. A storage is a set of values that share bytes by declaration: views,
+//! in-place pairs, parts of a whole; it has its largest extent for its whole life.
+
+use crate::exec::raw;
+use crate::homes::{Home, Homes};
+use crate::names;
+use crate::overlap;
+use crate::violation::Violation;
+use crate::{Numbers, Options};
+use neap_ir::facts::{Role, Run};
+use neap_ir::{Attr, BlockId, Def, OpId, ValueId, plan};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Steps of operations.
+struct Steps {
+    /// `[begin, end)` by operation; a region operation spans its bodies.
+    spans: Vec<(u32, u32)>,
+    /// One past the last step of a body.
+    ends: FxHashMap<BlockId, u32>,
+    total: u32,
+}
+
+/// A set of values that share bytes.
+#[derive(Clone)]
+struct Storage {
+    arena: usize,
+    lo: u64,
+    hi: u64,
+    begin: u32,
+    end: u32,
+    value: ValueId,
+}
+
+pub(crate) fn check(homes: &Homes<'_>, options: &Options, out: &mut Vec<Violation>) -> Numbers {
+    let steps = number(homes);
+    let ranges = ranges(homes, &steps);
+    let (storages, of) = storages(homes, &ranges);
+    let m = homes.module;
+    let mut numbers = Numbers {
+        function: m.sym_name(homes.func).unwrap_or_default().to_owned(),
+        align: homes.arenas.iter().map(|arena| arena.align).max().unwrap_or(1),
+        ..Numbers::default()
+    };
+    let scratches = scratches(homes, &steps, options, out);
+    numbers.peak = peak(&storages, &scratches, steps.total);
+    let mut ends = vec![0; homes.arenas.len()];
+    storages.iter().for_each(|storage| ends[storage.arena] = ends[storage.arena].max(storage.hi));
+    scratches.iter().for_each(|(home, _)| ends[home.arena] = ends[home.arena].max(home.end()));
+    numbers.arena_bytes = ends.iter().fold(0, |sum: u64, end| sum.saturating_add(*end));
+    alignment(homes, &storages, &of, &mut numbers, out);
+    classes(homes, &ranges, &of, out);
+    stated(homes, &numbers, out);
+    numbers
+}
+
+/// Whether an operation's bodies have steps of their own.
+fn entered(homes: &Homes<'_>, op: OpId) -> bool {
+    let inner = !matches!(homes.row(op).body.run, Run::None | Run::Kernel);
+    inner && !homes.module.op_regions(op).is_empty() && homes.module.op_name(op) != "neap.fused"
+}
+
+fn number(homes: &Homes<'_>) -> Steps {
+    let mut steps = Steps { spans: vec![(0, 0); homes.module.op_count()], ends: FxHashMap::default(), total: 0 };
+    if let Some(block) = homes.module.entry(homes.func) {
+        number_block(homes, block, &mut steps);
+    }
+    steps
+}
+
+/// The recursion is as deep as bodies nest, which the run has limited before.
+fn number_block(homes: &Homes<'_>, block: BlockId, steps: &mut Steps) {
+    let m = homes.module;
+    for op in m.block_ops(block) {
+        let role = homes.row(op).role;
+        let begin = steps.total;
+        if !ends(homes, op) && role != Role::Constant {
+            steps.total += 1;
+        }
+        if entered(homes, op) {
+            for region in m.op_regions(op) {
+                for body in m.blocks(*region) {
+                    number_block(homes, *body, steps);
+                    steps.ends.insert(*body, steps.total);
+                }
+            }
+        }
+        steps.spans[op.into_raw().into_u32() as usize] = (begin, steps.total);
+    }
+    steps.ends.insert(block, steps.total);
+}
+
+fn ends(homes: &Homes<'_>, op: OpId) -> bool {
+    let last = homes.module.op(op).next().is_none();
+    last && (matches!(homes.module.op_name(op), "func.return" | "return") || homes.row(op).role == Role::Yield)
+}
+
+impl Steps {
+    fn of(&self, op: OpId) -> (u32, u32) {
+        self.spans[op.into_raw().into_u32() as usize]
+    }
+}
+
+/// The value at the end of a chain of views.
+fn owner(homes: &Homes<'_>, mut value: ValueId) -> ValueId {
+    if let Some(home) = homes.of(value) {
+        return home.owner;
+    }
+    while let Some((operand, _)) = homes.views.get(&value) {
+        value = *operand;
+    }
+    value
+}
+
+/// Live ranges by owner, of all values that have readers or definitions in entered bodies.
+fn ranges(homes: &Homes<'_>, steps: &Steps) -> FxHashMap<ValueId, (u32, u32)> {
+    let m = homes.module;
+    let mut ranges: FxHashMap<ValueId, (u32, u32)> = FxHashMap::default();
+    let mut todo: Vec<BlockId> = m.entry(homes.func).into_iter().collect();
+    while let Some(block) = todo.pop() {
+        for arg in m.block_args(block) {
+            born(homes, steps, *arg, &mut ranges);
+        }
+        for op in m.block_ops(block) {
+            m.data_results(op).iter().for_each(|value| born(homes, steps, *value, &mut ranges));
+            if entered(homes, op) {
+                todo.extend(m.op_regions(op).iter().flat_map(|region| m.blocks(*region)).copied());
+            }
+        }
+    }
+    ranges
+}
+
+/// Extends the range of a value's owner by the value's own life.
+fn born(homes: &Homes<'_>, steps: &Steps, value: ValueId, ranges: &mut FxHashMap<ValueId, (u32, u32)>) {
+    let m = homes.module;
+    let owner = owner(homes, value);
+    let view = owner != value;
+    let (begin, mut end, mut kept) = match m.value(value).def() {
+        Def::Result(op, _) => {
+            let (begin, end) = steps.of(op);
+            let begin = if entered(homes, op) { end - 1 } else { begin };
+            (begin, begin + 1, m.attr(op, "neap.keep").is_some())
+        }
+        Def::Arg(block, index) => {
+            let op = m.region_op(m.block_region(block));
+            if op == homes.func {
+                let attr = |key| m.arg_attr(op, index as usize, key);
+                let held = attr(plan::IO).and_then(Attr::as_str) == Some("held");
+                (0, 1, held || attr("neap.keep").is_some())
+            } else {
+                let (begin, end) = steps.of(op);
+                (begin, end, false)
+            }
+        }
+    };
+    if view {
+        // Making a view is a read of the operand, which is counted there.
+        end = begin;
+    }
+    for usage in m.value(value).uses() {
+        let (last, until_end) = use_end(homes, steps, usage.op, owner);
+        end = end.max(last);
+        kept |= until_end;
+    }
+    if kept {
+        end = end.max(steps.total);
+    }
+    let range = ranges.entry(owner).or_insert((begin, end));
+    range.1 = range.1.max(end);
+    if !view {
+        range.0 = begin;
+    }
+}
+
+/// One past the last step at which a reader may read, and whether it is the end of the function.
+fn use_end(homes: &Homes<'_>, steps: &Steps, reader: OpId, owner: ValueId) -> (u32, bool) {
+    let m = homes.module;
+    let (begin, end) = steps.of(reader);
+    let Some(block) = m.parent_block(reader) else { return (end, false) };
+    let mut last = if ends(homes, reader) {
+        if m.parent_op(reader) == Some(homes.func) {
+            return (steps.total, true);
+        }
+        steps.ends.get(&block).copied().unwrap_or(end)
+    } else if entered(homes, reader) && !matches!(homes.row(reader).body.run, Run::Loop | Run::Parallel) {
+        begin + 1
+    } else {
+        end
+    };
+    let home = match m.value(owner).def() {
+        Def::Result(op, _) => m.parent_block(op),
+        Def::Arg(block, _) => Some(block),
+    };
+    let mut at = Some(block);
+    while at != home {
+        let Some(inner) = at else { break };
+        let around = m.region_op(m.block_region(inner));
+        if around == homes.func {
+            break;
+        }
+        if entered(homes, around) && matches!(homes.row(around).body.run, Run::Loop | Run::Parallel) {
+            last = last.max(steps.of(around).1);
+        }
+        at = m.parent_block(around);
+    }
+    (last, false)
+}
+
+/// Storages, and which one a value's owner belongs to.
+fn storages(homes: &Homes<'_>, ranges: &FxHashMap<ValueId, (u32, u32)>) -> (Vec<Storage>, FxHashMap<ValueId, usize>) {
+    let m = homes.module;
+    let mut parent: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+    for op in m.walk(homes.func) {
+        let operands: Vec<ValueId> = m.data_operands(op).collect();
+        let results = m.data_results(op);
+        let pairs = m.in_places(op, plan::INPLACE).into_iter().map(|pair| (pair.result, pair.operand));
+        let parts = m.places(op, plan::PLACE).into_iter().map(|place| (0, place.operand));
+        for (result, operand) in pairs.chain(parts) {
+            if let (Some(result), Some(operand)) = (results.get(result as usize), operands.get(operand as usize)) {
+                let (a, b) = (root(&mut parent, owner(homes, *result)), root(&mut parent, owner(homes, *operand)));
+                if a != b {
+                    parent.insert(a, b);
+                }
+            }
+        }
+    }
+    let mut owners: Vec<ValueId> =
+        ranges.keys().copied().filter(|value| homes.of(*value).is_some_and(|home| home.owner == *value)).collect();
+    owners.sort_by_key(|value| raw(*value));
+    let (mut list, mut index, mut of): (Vec<Storage>, FxHashMap<ValueId, usize>, FxHashMap<ValueId, usize>) =
+        Default::default();
+    for value in owners {
+        let (home, (begin, end)) = (homes.of(value).expect("owners have homes"), ranges[&value]);
+        let top = root(&mut parent, value);
+        let at = *index.entry(top).or_insert_with(|| {
+            list.push(Storage { arena: home.arena, lo: home.start, hi: home.end(), begin, end, value });
+            list.len() - 1
+        });
+        let storage = &mut list[at];
+        (storage.lo, storage.hi) = (storage.lo.min(home.start), storage.hi.max(home.end()));
+        (storage.begin, storage.end) = (storage.begin.min(begin), storage.end.max(end));
+        of.insert(value, at);
+    }
+    (list, of)
+}
+
+fn root(parent: &mut FxHashMap<ValueId, ValueId>, mut value: ValueId) -> ValueId {
+    while let Some(up) = parent.get(&value).copied() {
+        if let Some(next) = parent.get(&up).copied() {
+            parent.insert(value, next);
+        }
+        value = up;
+    }
+    value
+}
+
+/// Scratch with its steps; reports what is not planned, and scratch of calls that does not hold the callee.
+fn scratches(homes: &Homes<'_>, steps: &Steps, options: &Options, out: &mut Vec<Violation>) -> Vec<(Home, (u32, u32))> {
+    let m = homes.module;
+    let mut found = Vec::new();
+    for op in m.walk(homes.func) {
+        let (function, span, size) = (homes.function(), m.op(op).span, m.scratch_bytes(op));
+        let row = homes.row(op);
+        if row.body.run != Run::None && m.op_regions(op).is_empty() && !options.callees_have_arenas {
+            for callee in crate::effects::callees(m, op, row) {
+                let func = m.symbol(&callee);
+                let needed = func.and_then(|func| m.attr(func, plan::ARENA_BYTES)).and_then(Attr::as_i64);
+                let needed = needed.map_or(0, |needed| needed.max(0) as u64);
+                if needed > size {
+                    let (function, op) = (function.clone(), names::op(m, op));
+                    out.push(Violation::CalleeArena { function, op, callee, scratch: size, needed, span });
+                }
+            }
+        }
+        if size == 0 {
+            continue;
+        }
+        match overlap::scratch(homes, op) {
+            Some(home) => {
+                let capacity = homes.arenas[home.arena].capacity.unwrap_or(i64::MAX as u64);
+                if home.end() > capacity {
+                    let (value, range) = (format!("the scratch of {}", names::op(m, op)), homes.range(&home));
+                    out.push(Violation::Capacity { function, value, range, capacity, span });
+                }
+                found.push((home, steps.of(op)));
+            }
+            None => {
+                let (value, op) = ("the scratch".to_owned(), Some(names::op(m, op)));
+                out.push(Violation::NotPlanned { function, value, op, bytes: size, span });
+            }
+        }
+    }
+    found
+}
+
+fn peak(storages: &[Storage], scratches: &[(Home, (u32, u32))], total: u32) -> u64 {
+    let mut change = vec![0i128; total as usize + 2];
+    let whole = storages.iter().map(|storage| ((storage.begin, storage.end), storage.hi - storage.lo));
+    for ((begin, end), size) in whole.chain(scratches.iter().map(|(home, span)| (*span, home.size))) {
+        change[begin as usize] += i128::from(size);
+        change[(end.max(begin) as usize).min(total as usize + 1)] -= i128::from(size);
+    }
+    let (mut now, mut most) = (0i128, 0i128);
+    for step in change {
+        now += step;
+        most = most.max(now);
+    }
+    u64::try_from(most).unwrap_or(u64::MAX)
+}
+
+fn alignment(
+    homes: &Homes<'_>,
+    storages: &[Storage],
+    of: &FxHashMap<ValueId, usize>,
+    numbers: &mut Numbers,
+    out: &mut Vec<Violation>,
+) {
+    let m = homes.module;
+    let mut ask = |home: Home, value: String, asked_by: String, align: u64, span| {
+        if align > 1 && !home.start.is_multiple_of(align) {
+            let (function, range) = (homes.function(), homes.range(&home));
+            out.push(Violation::Alignment { function, value, asked_by, range, align, span });
+        }
+    };
+    let base = |storage: &Storage| Home {
+        arena: storage.arena,
+        start: storage.lo,
+        size: storage.hi - storage.lo,
+        owner: storage.value,
+    };
+    for storage in storages {
+        let arena = &homes.arenas[storage.arena];
+        let by = format!("@{}", arena.name);
+        ask(base(storage), names::value(m, storage.value), by, arena.align, m.op(homes.func).span);
+    }
+    for op in m.walk(homes.func) {
+        let align = m.attr(op, plan::ALIGN).and_then(Attr::as_i64).map_or(1, |align| align.max(1) as u64);
+        let span = m.op(op).span;
+        if let Some(home) = overlap::scratch(homes, op) {
+            let needed = align.max(homes.arenas[home.arena].align);
+            ask(home, "the scratch".to_owned(), names::op(m, op), needed, span);
+        }
+        if align == 1 {
+            continue;
+        }
+        numbers.align = numbers.align.max(align);
+        for value in m.data_operands(op).chain(m.data_results(op).iter().copied()) {
+            let storage = of.get(&owner(homes, value)).map(|at| &storages[*at]);
+            if let Some(storage) = storage.filter(|_| homes.of(value).is_some()) {
+                ask(base(storage), names::value(m, value), names::op(m, op), align, span);
+            }
+        }
+    }
+}
+
+/// Storages (or values without one) of each class, with their ranges and a value to name.
+type Members<'m> = BTreeMap<(&'m str, Result<usize, usize>), ((u32, u32), ValueId)>;
+
+/// At most so many live storages of a class. Values without bytes count too.
+fn classes(
+    homes: &Homes<'_>,
+    ranges: &FxHashMap<ValueId, (u32, u32)>,
+    of: &FxHashMap<ValueId, usize>,
+    out: &mut Vec<Violation>,
+) {
+    let m = homes.module;
+    let declared = m.block_ops(m.body()).filter(|op| m.op_name(*op) == "neap.class");
+    let limits: BTreeMap<&str, u64> = declared
+        .filter_map(|op| Some((m.sym_name(op)?, u64::try_from(m.attr(op, "limit")?.as_i64()?).ok()?)))
+        .collect();
+    if limits.is_empty() {
+        return;
+    }
+    // Per class and storage (or value without one): the union of its members' ranges.
+    let mut members = Members::new();
+    for op in m.walk(homes.func) {
+        let Some(Attr::Array(list)) = m.attr(op, "neap.class") else { continue };
+        for (value, class) in m.data_results(op).iter().zip(list) {
+            let Some((class, _)) = class.as_str().and_then(|class| limits.get_key_value(class)) else { continue };
+            let owner = owner(homes, *value);
+            let Some(range) = ranges.get(&owner) else { continue };
+            let key = of.get(&owner).copied().ok_or(raw(owner));
+            let entry = members.entry((class, key)).or_insert((*range, *value));
+            entry.0 = (entry.0.0.min(range.0), entry.0.1.max(range.1));
+        }
+    }
+    for (class, limit) in limits {
+        let of_class: Vec<_> =
+            members.iter().filter(|((name, _), _)| *name == class).map(|(_, member)| member).collect();
+        let mut events: Vec<(u32, i64)> = Vec::new();
+        for ((begin, end), _) in &of_class {
+            events.extend([(*begin, 1), (*end.max(&(begin + 1)), -1)]);
+        }
+        events.sort_unstable();
+        let mut live = 0i64;
+        for (step, change) in events {
+            live += change;
+            if live > limit as i64 {
+                let at = |((begin, end), _): &&&((u32, u32), ValueId)| *begin <= step && step < *end.max(&(begin + 1));
+                let values = of_class.iter().filter(at).map(|(_, value)| names::value(m, *value)).collect();
+                let (function, span) = (homes.function(), m.op(homes.func).span);
+                out.push(Violation::Class { function, class: class.to_owned(), limit, step, values, span });
+                break;
+            }
+        }
+    }
+}
+
+/// The numbers that the plan states.
+fn stated(homes: &Homes<'_>, numbers: &Numbers, out: &mut Vec<Violation>) {
+    let m = homes.module;
+    for (attribute, actual) in [(plan::PEAK, numbers.peak), (plan::ARENA_BYTES, numbers.arena_bytes)] {
+        let stated = m.attr(homes.func, attribute).and_then(Attr::as_i64);
+        if stated != i64::try_from(actual).ok() {
+            let (function, span) = (homes.function(), m.op(homes.func).span);
+            out.push(Violation::Number { function, attribute, stated, actual, span });
+        }
+    }
+    if let Some(bound) = m.attr(homes.func, plan::LOWER_BOUND).and_then(Attr::as_i64)
+        && (bound < 0 || bound as u64 > numbers.peak)
+    {
+        let why = format!("it is {bound}, but the plan's peak is {}", numbers.peak);
+        out.push(Violation::Bound { function: homes.function(), why, span: m.op(homes.func).span });
+    }
+}

@@ -1,0 +1,137 @@
+//! Shapes in bits: dimensions at the upper or at the lower bounds of named dimensions.
+
+use crate::rope::{Bits, Level, level};
+use neap_ir::types::Dim;
+use neap_ir::{Attr, Def, Module, Ty, Type, ValueId};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A dense row-major value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Shape {
+    /// Elements per dimension, outermost first.
+    pub(crate) dims: SmallVec<[Bits; 4]>,
+    /// Bits of an element.
+    pub(crate) elem: Bits,
+}
+
+impl Shape {
+    /// Elements; none if there are more than memory has bits.
+    pub(crate) fn count(&self) -> Option<Bits> {
+        if self.dims.contains(&0) {
+            return Some(0);
+        }
+        let count = self.dims.iter().try_fold(1, |product: Bits, dim| product.checked_mul(*dim))?;
+        (count.checked_mul(self.elem)? <= (1 << 66)).then_some(count)
+    }
+
+    pub(crate) fn bits(&self) -> Option<Bits> {
+        Some(self.count()? * self.elem)
+    }
+
+    /// Bits between neighbours in each dimension.
+    pub(crate) fn strides(&self) -> SmallVec<[Bits; 4]> {
+        let mut strides: SmallVec<[Bits; 4]> = self.dims.iter().map(|_| self.elem).collect();
+        for at in (1..strides.len()).rev() {
+            strides[at - 1] = strides[at] * self.dims[at];
+        }
+        strides
+    }
+
+    /// The loop over an element's own bits.
+    pub(crate) fn inner(&self) -> Level {
+        level(self.elem, 1)
+    }
+}
+
+/// Shapes of one module.
+pub(crate) struct Shapes<'a> {
+    module: &'a Module,
+    low: bool,
+    fixed: RefCell<FxHashMap<Ty, Option<Rc<Shape>>>>,
+}
+
+impl<'a> Shapes<'a> {
+    /// At the upper bounds of named dimensions, or with `low` at the lower ones.
+    pub(crate) fn new(module: &'a Module, low: bool) -> Shapes<'a> {
+        Shapes { module, low, fixed: RefCell::default() }
+    }
+
+    /// The shape of a value; none if it is not known or has more than 2^63 bytes.
+    pub(crate) fn of(&self, value: ValueId) -> Option<Rc<Shape>> {
+        let ty = self.module.value_ty(value);
+        if !matches!(self.module.ty(ty), Type::Dialect(_)) && self.module.dynamic_axes(value).is_empty() {
+            let known = self.fixed.borrow().get(&ty).cloned();
+            return known.unwrap_or_else(|| {
+                let shape = self.make(value, ty).map(Rc::new);
+                self.fixed.borrow_mut().insert(ty, shape.clone());
+                shape
+            });
+        }
+        self.make(value, ty).map(Rc::new)
+    }
+
+    /// Bits of a value; a value of unknown size counts as one word, of which nothing but equality is known.
+    pub(crate) fn bits(&self, value: ValueId) -> Bits {
+        self.of(value).and_then(|shape| shape.bits()).unwrap_or(64)
+    }
+
+    fn make(&self, value: ValueId, ty: Ty) -> Option<Shape> {
+        let m = self.module;
+        let shape = match m.ty(ty) {
+            Type::Tensor { shape: Some(shape), elem, .. } | Type::MemRef { shape: Some(shape), elem, .. } => {
+                let named = self.named_dims(value);
+                let mut named = named.iter();
+                let mut dims = SmallVec::new();
+                for dim in shape {
+                    dims.push(match dim {
+                        Dim::Known(size) => Bits::from(*size),
+                        Dim::Dynamic => self.bound(named.next()?.as_deref()?)?,
+                    });
+                }
+                match m.elem_bits(*elem) {
+                    Ok(bits) => Shape { dims, elem: bits.into() },
+                    Err(_) => Shape { dims: smallvec::smallvec![m.value_bytes(value).ok()?.into()], elem: 8 },
+                }
+            }
+            Type::None => Shape { dims: smallvec::smallvec![0], elem: 8 },
+            _ => match m.elem_bits(ty) {
+                Ok(bits) => Shape { dims: SmallVec::new(), elem: bits.into() },
+                Err(_) => Shape { dims: smallvec::smallvec![m.value_bytes(value).ok()?.into()], elem: 8 },
+            },
+        };
+        shape.bits().map(|_| shape)
+    }
+
+    /// Names of the dynamic dimensions of a value, in order.
+    fn named_dims(&self, value: ValueId) -> Vec<Option<String>> {
+        let m = self.module;
+        let (list, skip) = match m.value(value).def() {
+            Def::Result(op, index) => {
+                let before = &m.results(op)[..index as usize];
+                (m.attr(op, "neap.dims"), before.iter().map(|value| m.dynamic_axes(*value).len()).sum())
+            }
+            Def::Arg(block, index) => {
+                let func = m.region_op(m.block_region(block));
+                let entry = m.entry(func) == Some(block);
+                (if entry { m.arg_attr(func, index as usize, "neap.dims") } else { None }, 0)
+            }
+        };
+        let Some(Attr::Array(list)) = list else { return Vec::new() };
+        list.iter().skip(skip).map(|name| name.as_str().map(str::to_owned)).collect()
+    }
+
+    fn bound(&self, name: &str) -> Option<Bits> {
+        let m = self.module;
+        if self.low
+            && let Some(Attr::Dict(bounds)) = m.attr(m.top(), "neap.bounds")
+            && let Some((_, bound)) = bounds.iter().find(|(key, _)| m.text(*key) == name)
+            && let Some(low) = bound.as_i64s().and_then(|pair| pair.first().copied())
+        {
+            return Some(low.max(0).into());
+        }
+        m.dim_bound(name).map(Bits::from)
+    }
+}

@@ -1,0 +1,318 @@
+//! What can be wrong with a plan: one variant per broken rule, with the names, bytes and steps that a person needs.
+
+use neap_ir::Span;
+use neap_ir::diag::Diagnostic;
+
+/// Bytes `[start, end)` of an arena.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Range {
+    /// The arena's name.
+    pub arena: String,
+    /// First byte.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "bytes [{}, {}) of {}", self.start, self.end, self.arena)
+    }
+}
+
+/// Who wrote last to some bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Writer {
+    /// The value whose bytes they are now; none where nothing was written, or only scratch, or different things on different paths.
+    pub value: Option<String>,
+    /// The operation that wrote them.
+    pub op: Option<String>,
+    /// Its step.
+    pub step: u32,
+}
+
+/// A broken rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(
+    missing_docs,
+    reason = "fields say what they are: names of functions, operations and values, bytes, steps, spans"
+)]
+pub enum Violation {
+    /// The planned module has no such function, or one more, or with another number of arguments or results.
+    Functions { function: String, what: &'static str, span: Span },
+    /// The plan was made for another graph.
+    Fingerprint { function: String, plan: String, source: String, span: Span },
+    /// A function with several blocks, or none.
+    Unstructured { function: String, span: Span },
+    /// Bodies are nested too deeply to be run.
+    TooDeep { function: String, op: String, limit: usize, span: Span },
+    /// A value is read before it is computed.
+    Undefined { function: String, op: String, value: String, span: Span },
+    /// Functions call each other in a circle.
+    CallCycle { functions: Vec<String>, span: Span },
+    /// A result of the function is not what the source computes. `culprit`: the first operation that computes something else.
+    Result { function: String, index: usize, source: String, planned: String, culprit: Option<String>, span: Span },
+    /// A buffer of the caller ends up with other content.
+    Buffer { function: String, value: String, culprit: Option<String>, span: Span },
+    /// Writes of a resource are lost, added, changed or in another order. The first that differ, on both sides.
+    Effects { function: String, resource: String, source: Option<String>, planned: Option<String>, span: Span },
+    /// A token says that one operation runs before another, and it does not.
+    Order { function: String, first: String, then: String, span: Span },
+    /// Nothing is planned.
+    NoPlan { function: String, span: Span },
+    /// A value that takes bytes has no offset.
+    NotPlanned { function: String, value: String, op: Option<String>, bytes: u64, span: Span },
+    /// A value that takes no arena bytes has an offset.
+    NeedsNone { function: String, value: String, why: &'static str, offset: i64, span: Span },
+    /// A value's size is not known.
+    Unsized { function: String, value: String, why: String, span: Span },
+    /// A plan attribute has a form or a length that it must not have.
+    Malformed { function: String, op: String, attribute: &'static str, why: String, span: Span },
+    /// An arena that is not declared.
+    UnknownArena { function: String, value: String, arena: String, span: Span },
+    /// An offset that is not a multiple of what the arena or an operation asks.
+    Alignment { function: String, value: String, asked_by: String, range: Range, align: u64, span: Span },
+    /// Bytes beyond the arena's capacity.
+    Capacity { function: String, value: String, range: Range, capacity: u64, span: Span },
+    /// A pinned value lies elsewhere.
+    Pin { function: String, value: String, range: Range, pin: u64, span: Span },
+    /// More live storages of a class than its limit.
+    Class { function: String, class: String, limit: u64, step: u32, values: Vec<String>, span: Span },
+    /// Within one operation, a result or scratch shares bytes with something that it must not share with.
+    Overlap {
+        function: String,
+        op: String,
+        step: u32,
+        written: String,
+        other: String,
+        range: Range,
+        why: String,
+        span: Span,
+    },
+    /// Bytes that are read are not what was written there: who overwrote what.
+    Overwritten { function: String, value: String, reader: String, step: u32, range: Range, by: Writer, span: Span },
+    /// A view's bytes are not the operation's result.
+    View { function: String, op: String, step: u32, value: String, operand: String, byte_offset: u64, span: Span },
+    /// An operand that is declared as a part of the result is not what the result holds there.
+    Part { function: String, op: String, step: u32, operand: String, byte_offset: u64, span: Span },
+    /// An in-place pair, a view or a part does not lie where it is declared.
+    Elsewhere {
+        function: String,
+        op: String,
+        attribute: &'static str,
+        value: String,
+        range: Range,
+        expected: Option<u64>,
+        span: Span,
+    },
+    /// An in-place pair that nothing permits.
+    InPlace { function: String, op: String, result: String, operand: String, why: String, span: Span },
+    /// A view of a variable is read after the variable was written.
+    StaleView { function: String, reader: String, step: u32, value: String, resource: String, span: Span },
+    /// Bodies that run at the same time share bytes.
+    Parallel { function: String, op: String, one: String, other: String, range: Range, span: Span },
+    /// The scratch of a call does not hold its callee's arena.
+    CalleeArena { function: String, op: String, callee: String, scratch: u64, needed: u64, span: Span },
+    /// A number that the plan states is not what is recomputed.
+    Number { function: String, attribute: &'static str, stated: Option<i64>, actual: u64, span: Span },
+    /// A stated bound is above the peak, or is not proved by a certificate that says so.
+    Bound { function: String, why: String, span: Span },
+    /// A certificate that does not hold.
+    Certificate { function: String, why: String, span: Span },
+}
+
+impl Violation {
+    /// The violation as a message, with the next thing to try.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let (message, span) = self.message();
+        let diagnostic = Diagnostic::error(span, message);
+        match self.help() {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        }
+    }
+
+    fn message(&self) -> (String, Span) {
+        use Violation::*;
+        match self {
+            Functions { function, what, span } => (format!("function {function}: {what}"), *span),
+            Fingerprint { function, plan, source, span } => (
+                format!(
+                    "the plan of {function} was made for another graph: it carries fingerprint {plan}, the source has {source}"
+                ),
+                *span,
+            ),
+            Unstructured { function, span } => (format!("{function} has a body that is not exactly one block"), *span),
+            TooDeep { function, op, limit, span } => {
+                (format!("{op} in {function} is nested more than {limit} bodies deep"), *span)
+            }
+            Undefined { function, op, value, span } => {
+                (format!("{op} in {function} reads {value} before it is computed"), *span)
+            }
+            CallCycle { functions, span } => {
+                (format!("functions call each other in a circle: {}", functions.join(" -> ")), *span)
+            }
+            Result { function, index, source, planned, culprit, span } => {
+                let culprit = culprit
+                    .as_ref()
+                    .map_or(String::new(), |op| format!("; {op} is the first to compute something else"));
+                (
+                    format!(
+                        "result {index} of {function}: the plan returns {planned}, which is not what the source computes as {source}{culprit}"
+                    ),
+                    *span,
+                )
+            }
+            Buffer { function, value, culprit, span } => {
+                let culprit = culprit
+                    .as_ref()
+                    .map_or(String::new(), |op| format!("; {op} is the first to compute something else"));
+                (
+                    format!("buffer {value} of {function} ends up with another content than in the source{culprit}"),
+                    *span,
+                )
+            }
+            Effects { function, resource, source, planned, span } => {
+                let side = |op: &Option<String>| op.clone().unwrap_or_else(|| "nothing".to_owned());
+                (
+                    format!(
+                        "effects on {resource} in {function} differ: where the source has {}, the plan has {}",
+                        side(source),
+                        side(planned)
+                    ),
+                    *span,
+                )
+            }
+            Order { function, first, then, span } => {
+                (format!("{then} runs before {first} in {function}, though a token says after"), *span)
+            }
+            NoPlan { function, span } => (format!("{function} has no plan"), *span),
+            NotPlanned { function, value, op, bytes, span } => {
+                let op = op.as_ref().map_or(String::new(), |op| format!(" of {op}"));
+                (format!("{value}{op} in {function} takes {bytes} bytes and has no offset"), *span)
+            }
+            NeedsNone { function, value, why, offset, span } => {
+                (format!("{value} in {function} has offset {offset}, but {why}"), *span)
+            }
+            Unsized { function, value, why, span } => {
+                (format!("{value} in {function} has no known size: {why}"), *span)
+            }
+            Malformed { function, op, attribute, why, span } => {
+                (format!("`{attribute}` on {op} in {function}: {why}"), *span)
+            }
+            UnknownArena { function, value, arena, span } => {
+                (format!("{value} in {function} lies in @{arena}, which is not declared"), *span)
+            }
+            Alignment { function, value, asked_by, range, align, span } => (
+                format!("{value} in {function} lies at {range}, not at a multiple of {align} as {asked_by} asks"),
+                *span,
+            ),
+            Capacity { function, value, range, capacity, span } => {
+                (format!("{value} in {function} lies at {range}, beyond its {capacity} bytes"), *span)
+            }
+            Pin { function, value, range, pin, span } => {
+                (format!("{value} in {function} lies at {range}, but is pinned at {pin}"), *span)
+            }
+            Class { function, class, limit, step, values, span } => (
+                format!(
+                    "class `{class}` holds at most {limit} live storages, but at step {step} of {function} {} are live: {}",
+                    values.len(),
+                    values.join(", ")
+                ),
+                *span,
+            ),
+            Overlap { function, op, step, written, other, range, why, span } => {
+                (format!("at step {step} of {function}, {op} writes {written} over {other} ({range}): {why}"), *span)
+            }
+            Overwritten { function, value, reader, step, range, by, span } => {
+                let by = match (&by.value, &by.op) {
+                    (Some(value), Some(op)) => format!("overwritten by {value} of {op} at step {}", by.step),
+                    (None, Some(op)) => {
+                        format!("overwritten by the scratch of {op} at step {}, or on one of its paths", by.step)
+                    }
+                    (Some(value), None) => format!("overwritten by {value}"),
+                    (None, None) => "never written".to_owned(),
+                };
+                (
+                    format!(
+                        "at step {step} of {function}, {reader} reads {value}, but {range} no longer hold it: {by}"
+                    ),
+                    *span,
+                )
+            }
+            View { function, op, step, value, operand, byte_offset, span } => (
+                format!(
+                    "at step {step} of {function}, {op} declares {value} a view of {operand} from byte {byte_offset}, but these bytes are not its result"
+                ),
+                *span,
+            ),
+            Part { function, op, step, operand, byte_offset, span } => (
+                format!(
+                    "at step {step} of {function}, {op} declares {operand} a part of its result at byte {byte_offset}, but the result holds something else there"
+                ),
+                *span,
+            ),
+            Elsewhere { function, op, attribute, value, range, expected, span } => {
+                let expected = expected.map_or("is in no arena".to_owned(), |at| format!("would be at {at}"));
+                (
+                    format!(
+                        "`{attribute}` on {op} in {function}: {value} lies at {range}, but what it shares bytes with {expected}"
+                    ),
+                    *span,
+                )
+            }
+            InPlace { function, op, result, operand, why, span } => {
+                (format!("{op} in {function} must not write {result} over {operand}: {why}"), *span)
+            }
+            StaleView { function, reader, step, value, resource, span } => (
+                format!(
+                    "at step {step} of {function}, {reader} reads {value}, a view of {resource}, which has been written since"
+                ),
+                *span,
+            ),
+            Parallel { function, op, one, other, range, span } => (
+                format!("bodies of {op} in {function} run at the same time, but {one} and {other} share {range}"),
+                *span,
+            ),
+            CalleeArena { function, op, callee, scratch, needed, span } => (
+                format!("{op} in {function} has {scratch} bytes of scratch, but @{callee} needs an arena of {needed}"),
+                *span,
+            ),
+            Number { function, attribute, stated, actual, span } => match stated {
+                Some(stated) => {
+                    (format!("`{attribute}` of {function} is {stated}, but it is {actual} when recomputed"), *span)
+                }
+                None => (format!("`{attribute}` of {function} is missing; it is {actual}"), *span),
+            },
+            Bound { function, why, span } => (format!("the lower bound of {function} does not hold: {why}"), *span),
+            Certificate { function, why, span } => {
+                (format!("the certificate of {function} does not hold: {why}"), *span)
+            }
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        use Violation::*;
+        let help = match self {
+            Fingerprint { .. } => "plan this graph again, or ignore fingerprints to see what the plan would do to it",
+            NoPlan { .. } => {
+                "run the pipeline `plan`, or `assign-offsets` at least; to compare meanings alone, check semantics only"
+            }
+            Unstructured { .. } => {
+                "use structured control flow: `neap.if`, `neap.while`, `neap.for`, or a dialect's own"
+            }
+            Unsized { .. } => "give a bound with `--dim`, or a size with `neap.bytes`",
+            NotPlanned { .. } | Number { .. } => "run `assign-offsets` after the last change of the module",
+            Capacity { .. } => "give the arena more bytes, or let the packer search longer",
+            Overlap { .. } | InPlace { .. } => {
+                "give the result bytes of its own, or state in the facts what the kernel permits"
+            }
+            Overwritten { .. } => "move one of the two: both live at this step",
+            Undefined { .. } | Order { .. } => "run `lock-effects` before `reorder`",
+            CallCycle { .. } => "inline one of them: a plan needs calls that end",
+            CalleeArena { .. } => "plan callees before callers",
+            _ => return None,
+        };
+        Some(help.to_owned())
+    }
+}
