@@ -1,5 +1,8 @@
 //! Diagnostics as data: what is wrong, where, and the next thing to try.
 
+pub mod expected;
+pub mod render;
+
 use crate::loc::Span;
 
 /// How bad it is.

@@ -10,6 +10,7 @@ mod affine;
 pub mod attr;
 pub mod diag;
 pub mod facts;
+pub mod fingerprint;
 pub mod float;
 pub mod func;
 pub mod loc;
@@ -22,6 +23,7 @@ pub mod size;
 pub mod types;
 
 pub use attr::Attr;
+pub use fingerprint::fingerprint;
 pub use loc::{Loc, Span};
 pub use module::{Attrs, BlockId, Def, Module, OpId, OpSpec, RegionId, Use, ValueId};
 pub use name::Name;
