@@ -5,10 +5,11 @@
 //! candidates that `v` may take together there is a flow; the bound is the least over the sets.
 //!
 //! # The network of `v` and a set `taken`
-//! Storages are the representatives under `Spec::unions` (`size` the largest member's, writers, readers and flags joined).
+//! Storages are the representatives under `Spec::unions` and required candidates (`size` the largest member's, writers, readers and flags joined).
 //! Let `E` be the ops that must run before `v` (predecessors, transitively) and `F` be `v` and all ops that must run after it.
 //! - Nodes: `Source` (all of `E`), `Sink` (all of `F`), `Op(u)` for every other op, `In(s)` and `Out(s)` for storages.
-//! - *Own* storages, the ones `v` writes, have no nodes. Each counts fully in the constant. A storage that is `whole_run` has no nodes and
+//! - *Own* storages, the ones `v` writes, have no nodes. Each counts fully in the constant. A storage that is `whole_run`, or an argument that is
+//!   `live_out`, has no nodes and
 //!   counts fully in the constant. The constant further holds the scratch of `v`.
 //! - Left out entirely (no nodes, nothing in the constant): storages that only a candidate in `taken` of kind placement names as part; parts
 //!   of two or more placement candidates with different ops (they may lie in either whole); arguments that no op touches and that are not kept.

@@ -192,7 +192,7 @@ impl<'a> Greedy<'a> {
             if !self.started[at] {
                 self.started[at] = true;
                 self.count(at, 1);
-                if m.shared_start[at] {
+                if m.writer[at] == NONE {
                     for &u in m.users.row(at) {
                         self.change(u, -m.size[at]);
                     }

@@ -4,21 +4,29 @@
 //! whose peak of live bytes is least, or the best it found together with a lower bound. Plain data in, plain data out: the crate knows no IR, no
 //! clock and no files.
 
+mod attempt;
+mod bound;
 mod certificate;
 mod csr;
+mod cursor;
+mod cut;
 mod error;
+mod exact;
 #[cfg(test)]
 mod fixtures;
+mod flow;
 mod greedy;
 mod ids;
 mod matching;
 mod model;
+mod portfolio;
 mod problem;
 mod replay;
 mod shuffle;
 mod simulate;
 mod solution;
 mod solve;
+mod states;
 mod subtree;
 mod taken;
 mod tighten;

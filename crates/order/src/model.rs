@@ -55,8 +55,10 @@ pub(crate) struct Model {
     pub(crate) limits: Vec<Limit>,
     /// Storages and bytes of each class that are live in step 0 only.
     pub(crate) first_class: Vec<(i64, i64)>,
-    /// Storages that more than one op may start.
-    pub(crate) shared_start: Vec<bool>,
+    /// The op that starts a storage; `NONE` for arguments and for storages that several ops may start.
+    pub(crate) writer: Vec<u32>,
+    /// Id of each storage in the problem: its smallest member.
+    pub(crate) name: Vec<u32>,
     pub(crate) group: Vec<u32>,
     pub(crate) groups: usize,
     /// Per op, candidates taken when `dying` has no other user left.
@@ -86,6 +88,8 @@ impl Model {
         let mut m = self.clone();
         std::mem::swap(&mut m.preds, &mut m.succs);
         std::mem::swap(&mut m.open, &mut m.kept);
+        // Backwards any reader may be the first to touch a storage.
+        m.writer.fill(NONE);
         for p in &mut m.pairs {
             std::mem::swap(&mut p.born, &mut p.dying);
         }
@@ -111,6 +115,7 @@ pub(crate) fn build(problem: &Problem, decided: &Taken, pair: impl Fn(usize) -> 
             m.open.push(false);
             m.kept.push(false);
             m.class.push(s.class.map_or(NONE, |c| c.0));
+            m.name.push(i as u32);
             whole_run.push(false);
         }
         let k = index[r];
@@ -122,7 +127,7 @@ pub(crate) fn build(problem: &Problem, decided: &Taken, pair: impl Fn(usize) -> 
         edges.extend(s.writers.iter().chain(&s.readers).map(|o| (k, o.0)));
     }
     m.users = Csr::new(m.size.len(), n, &edges);
-    m.shared_start = shared_starts(problem, &rep, &index, m.size.len());
+    m.writer = sole_writers(problem, &rep, &index, &m.open);
     settle(&mut m, &whole_run);
     m.touch = m.users.transpose(n);
     add_decided_edges(problem, decided, &mut m);
@@ -131,17 +136,20 @@ pub(crate) fn build(problem: &Problem, decided: &Taken, pair: impl Fn(usize) -> 
 }
 
 /// A storage with one writer is started by it (readers depend on it); one with several may be started by any user.
-fn shared_starts(problem: &Problem, rep: &[StorageId], index: &[u32], storages: usize) -> Vec<bool> {
-    let mut writer = vec![NONE; storages];
-    let mut shared = vec![false; storages];
+fn sole_writers(problem: &Problem, rep: &[StorageId], index: &[u32], open: &[bool]) -> Vec<u32> {
+    let mut writer = vec![NONE; open.len()];
+    let mut several = open.to_vec();
     for (i, s) in problem.spec.storages.iter().enumerate() {
         let k = index[rep[i].index()] as usize;
         for w in &s.writers {
-            shared[k] |= writer[k] != NONE && writer[k] != w.0;
+            several[k] |= writer[k] != NONE && writer[k] != w.0;
             writer[k] = w.0;
         }
     }
-    shared
+    for k in (0..open.len()).filter(|&k| several[k]) {
+        writer[k] = NONE;
+    }
+    writer
 }
 
 fn empty(problem: &Problem) -> Model {
@@ -165,7 +173,8 @@ fn empty(problem: &Problem) -> Model {
         class: Vec::new(),
         limits: spec.classes.iter().map(limit).collect(),
         first_class: vec![(0, 0); spec.classes.len()],
-        shared_start: Vec::new(),
+        writer: Vec::new(),
+        name: Vec::new(),
         group: problem.group.clone(),
         groups: spec.groups.len(),
         pairs: Vec::new(),
@@ -197,6 +206,7 @@ fn settle(m: &mut Model, whole_run: &[bool]) {
         m.users = Csr::new(m.size.len(), m.n, &pairs);
         for s in (0..gone.len()).filter(|&s| gone[s]) {
             (m.size[s], m.open[s], m.kept[s], m.class[s]) = (0, false, false, NONE);
+            m.writer[s] = NONE;
         }
     }
 }

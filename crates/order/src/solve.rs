@@ -1,43 +1,55 @@
 //! The door: from a problem to a schedule with a bound and a proof.
+//!
+//! Portfolio, then the candidates that must be decided, then a lower bound from the ops at the peak, then (where they differ) the exact
+//! search; what stands behind `peak == lower_bound` is told apart.
 
+use crate::attempt::{self, Attempt};
+use crate::bound::Bounder;
 use crate::error::OrderError;
+use crate::exact::{self, Limits};
 use crate::ids::OpId;
-use crate::model::{self, Model};
 use crate::problem::Problem;
-use crate::replay;
 use crate::simulate::simulate;
-use crate::solution::{Failure, Options, OrderMode, Proof, Solution, Stats, Watch};
+use crate::solution::{Failure, Options, OrderMode, Progress, Proof, Schedule, Solution, Stats, Watch};
 use crate::taken::{Taken, merged};
-use crate::{greedy, subtree, tighten, topo};
+use crate::{model, portfolio, replay};
+
+/// Ops at the peak whose flow bound is computed.
+const MOST_PEAK_OPS: usize = 12;
+/// With at most so many open candidates every choice is searched, so that the whole is proved.
+const MOST_CHOICES: usize = 5;
 
 /// Orders `problem`.
 ///
 /// # Errors
 /// [`Failure`] when the classes cannot be satisfied or were not, or the order to keep is not legal.
 pub fn solve(problem: &Problem, options: &Options, watch: Watch<'_>) -> Result<Solution, Failure> {
-    let _ = watch;
-    let stats = Stats::default();
     let required = required(problem);
-    let input_peak = simulate(problem, &input_order(problem), &required).ok().map(|s| s.peak);
-    let model = model::build(problem, &required, |_| options.in_place);
-    let order = match options.order {
+    let mut search =
+        Search { problem, options, required, stats: Stats::default(), watch, proved_search: false, lower: 0 };
+    let best = match options.order {
         OrderMode::Input if !problem.input_legal => return Err(Failure::Order(illegal(problem))),
-        OrderMode::Input => (0..model.n as u32).collect(),
-        OrderMode::Shuffle(seed) => crate::shuffle::order(&model, seed),
-        OrderMode::Search => best(&model, problem, options),
+        OrderMode::Input => search.keep((0..problem.ops() as u32).collect()),
+        OrderMode::Shuffle(seed) => {
+            let model = model::build(problem, &search.required, |_| options.in_place);
+            search.keep(crate::shuffle::order(&model, seed))
+        }
+        OrderMode::Search => search.best(),
     };
-    finish(problem, &model, order, required, input_peak, stats).ok_or(Failure::NotFound { stats })
-}
-
-fn input_order(problem: &Problem) -> Vec<OpId> {
-    (0..problem.ops() as u32).map(OpId).collect()
+    let stats = search.stats;
+    let best = best.ok_or(Failure::NotFound { stats })?;
+    search.finish(best).ok_or(Failure::NotFound { stats })
 }
 
 fn illegal(problem: &Problem) -> OrderError {
     match simulate(problem, &input_order(problem), &Taken::default()) {
-        Err(e) => e,
+        Err(error) => error,
         Ok(_) => OrderError::NotAPermutation { op: OpId(0) },
     }
+}
+
+fn input_order(problem: &Problem) -> Vec<OpId> {
+    (0..problem.ops() as u32).map(OpId).collect()
 }
 
 /// Candidates that the caller demands.
@@ -49,52 +61,207 @@ pub(crate) fn required(problem: &Problem) -> Taken {
     }
 }
 
-/// The best order of the portfolio: the input's, greedy, greedy backwards, depth-first, each also with ops sunk.
-fn best(model: &Model, problem: &Problem, options: &Options) -> Vec<u32> {
-    let input = problem.legal_order.clone();
-    let topo = topo::order(&model.preds, &model.succs);
-    let path = greedy::critical_path(model, &topo);
-    let mut pool = vec![input.clone()];
-    pool.extend(greedy::order(model, &path, options.latency_weight));
-    if !model.constrained() {
-        pool.push(subtree::order(model, &topo));
-        if model.first == 0 {
-            let back = model.reversed();
-            let reverse: Vec<u32> = topo.iter().rev().copied().collect();
-            let path = greedy::critical_path(&back, &reverse);
-            pool.extend(greedy::order(&back, &path, 0).map(|o| o.into_iter().rev().collect()));
-        }
-        let sunk: Vec<Vec<u32>> = pool.iter().map(|o| tighten::sink(model, o)).collect();
-        pool.extend(sunk);
-    }
-    let value = |o: &Vec<u32>| replay::peak(model, o).unwrap_or(i64::MAX);
-    pool.into_iter().min_by_key(value).unwrap_or(input)
+struct Search<'p, 'w> {
+    problem: &'p Problem,
+    options: &'p Options,
+    required: Taken,
+    stats: Stats,
+    watch: Watch<'w>,
+    /// Every choice of candidates was searched to its end: `lower` holds for all schedules.
+    proved_search: bool,
+    lower: i64,
 }
 
-fn finish(
-    problem: &Problem,
-    model: &Model,
-    order: Vec<u32>,
-    mut taken: Taken,
-    input_peak: Option<u64>,
-    stats: Stats,
-) -> Option<Solution> {
-    let (_, pairs) = replay::profile(model, &order)?;
-    taken.in_place.extend(pairs.iter().map(|p| p.candidate as usize));
-    taken.in_place.sort_unstable();
-    let order: Vec<OpId> = order.into_iter().map(OpId).collect();
-    let run = simulate(problem, &order, &taken).ok()?;
-    Some(Solution {
-        merged: merged(problem, &taken),
-        order,
-        taken,
-        peak: run.peak,
-        peak_step: run.peak_step,
-        input_peak,
-        lower_bound: 0,
-        proof: Proof::None,
-        certificate: None,
-        alternatives: Vec::new(),
-        stats,
-    })
+impl Search<'_, '_> {
+    /// A given order; only candidates are decided.
+    fn keep(&mut self, order: Vec<u32>) -> Option<Attempt> {
+        let fixed = |decided: &Taken| {
+            let model = model::build(self.problem, decided, |_| self.options.in_place);
+            let peak = replay::peak(&model, &order)?;
+            let attempt = Attempt { decided: decided.clone(), model, order: order.clone(), peak };
+            attempt::complete(self.problem, &attempt).map(|_| attempt)
+        };
+        let mut best = fixed(&self.required)?;
+        for group in attempt::open(self.problem, self.options, &self.required) {
+            for open in group {
+                let saves_copy = matches!(open, attempt::Open::Placement(_));
+                let next = fixed(&attempt::with(&best.decided, &[open]));
+                let better = |next: &Attempt| next.peak < best.peak || (saves_copy && next.peak == best.peak);
+                best = next.filter(better).unwrap_or(best);
+            }
+        }
+        Some(best)
+    }
+
+    fn best(&mut self) -> Option<Attempt> {
+        let start = attempt::attempt(self.problem, self.options, &self.required);
+        let groups = attempt::open(self.problem, self.options, &self.required);
+        let count: usize = groups.iter().map(Vec::len).sum();
+        let Some(start) = start else { return self.constrained() };
+        if count == 0 {
+            return Some(self.exact(start));
+        }
+        let decided = attempt::decide(self.problem, self.options, start, &groups, &mut self.stats);
+        let flat: Vec<attempt::Open> = groups.into_iter().flatten().collect();
+        if count <= MOST_CHOICES && self.problem.ops() <= 2000 {
+            return Some(self.all_choices(decided, &flat));
+        }
+        let best = self.exact(decided);
+        // The bound holds for this choice alone.
+        (self.proved_search, self.lower) = (false, 0);
+        Some(best)
+    }
+
+    /// The portfolio found nothing within the classes: the exact search alone.
+    fn constrained(&mut self) -> Option<Attempt> {
+        let model = model::build(self.problem, &self.required, |_| self.options.in_place);
+        let attempt = Attempt { decided: self.required.clone(), model, order: Vec::new(), peak: i64::MAX };
+        let found = self.exact(attempt);
+        (!found.order.is_empty() || found.model.n == 0).then_some(found)
+    }
+
+    /// Searches every choice of the open candidates.
+    fn all_choices(&mut self, mut best: Attempt, open: &[attempt::Open]) -> Attempt {
+        let mut proved = true;
+        let mut lower = i64::MAX;
+        for choice in 0..1u32 << open.len() {
+            let more: Vec<_> = (0..open.len()).filter(|k| choice >> k & 1 == 1).map(|k| open[k]).collect();
+            let decided = attempt::with(&self.required, &more);
+            // What is not legal in any order bounds nothing; what the portfolio alone cannot do may still have an order.
+            let Some(next) = attempt::attempt(self.problem, self.options, &decided) else {
+                proved &= !self.may_be_legal(&decided);
+                continue;
+            };
+            let next = self.exact(next);
+            proved &= std::mem::take(&mut self.proved_search);
+            lower = lower.min(self.lower);
+            if next.peak < best.peak {
+                best = next;
+            }
+        }
+        (self.proved_search, self.lower) = (proved, if proved { lower } else { 0 });
+        best
+    }
+
+    /// Whether some order might take these candidates: conservative.
+    fn may_be_legal(&self, decided: &Taken) -> bool {
+        let model = model::build(self.problem, decided, |_| false);
+        if crate::topo::cycle(&model.succs).is_some() {
+            return false;
+        }
+        let topo: Vec<OpId> = crate::topo::order(&model.preds, &model.succs).into_iter().map(OpId).collect();
+        // Beyond edges, legality depends on the choice alone, not on the order.
+        simulate(self.problem, &topo, decided).is_ok() || model.constrained()
+    }
+
+    /// The least peak for one choice of candidates.
+    fn exact(&mut self, mut best: Attempt) -> Attempt {
+        let mut lower = if best.order.is_empty() { 0 } else { self.flows(&best) };
+        self.proved_search = lower >= best.peak;
+        self.lower = lower.min(best.peak);
+        if lower >= best.peak || self.options.effort == 0 {
+            return best;
+        }
+        let floor = (0..best.model.n).map(|v| held_by(&best.model, v)).max().unwrap_or(0);
+        lower = lower.max(floor).max(best.model.start_bytes());
+        let effort = self.options.effort.saturating_sub(self.stats.nodes);
+        let limits = Limits { lower, upper: best.peak, effort };
+        let (watch, peak, spent) = (&mut self.watch, best.peak, self.stats.nodes);
+        let mut stop = |nodes: u64, bound: i64| {
+            let progress = Progress { nodes: spent + nodes, peak: peak as u64, lower_bound: bound as u64 };
+            watch(progress).is_break()
+        };
+        let found = exact::search(&best.model, limits, &mut self.stats, &mut stop);
+        self.lower = found.lower.min(best.peak);
+        self.proved_search = found.lower >= best.peak;
+        if let Some(order) = found.order
+            && let Some(peak) = replay::peak(&best.model, &order)
+            && peak < best.peak
+        {
+            let better = Attempt { order, peak, ..best.clone() };
+            if attempt::complete(self.problem, &better).is_some() {
+                self.proved_search = found.lower >= peak;
+                best = better;
+            }
+        }
+        best
+    }
+
+    /// The best flow bound from the ops at the peak.
+    fn flows(&mut self, best: &Attempt) -> i64 {
+        let mut bounder = Bounder::new(self.problem, &self.required, self.options);
+        let ops = peak_ops(best);
+        ops.into_iter().map(|v| bounder.bound(v, &mut self.stats)).max().unwrap_or(0)
+    }
+
+    fn finish(self, best: Attempt) -> Option<Solution> {
+        let (problem, mut stats) = (self.problem, self.stats);
+        let (taken, peak, peak_step) = attempt::complete(problem, &best)?;
+        let mut bounder = Bounder::new(problem, &self.required, self.options);
+        let certificates = peak_ops(&best).into_iter().map(|v| (bounder.bound(v, &mut stats), v));
+        let strongest = certificates.max_by_key(|(bound, v)| (*bound, std::cmp::Reverse(*v)));
+        let certificate = strongest.map(|(_, v)| bounder.certificate(v, &mut stats));
+        let flow = certificate.as_ref().map_or(0, |certificate| certificate.bound);
+        let searched = self.lower.max(0) as u64;
+        let proof = match () {
+            () if flow >= peak => Proof::Flow,
+            () if self.proved_search && searched >= peak => Proof::Search,
+            () => Proof::None,
+        };
+        let order: Vec<OpId> = best.order.iter().map(|v| OpId(*v)).collect();
+        let alternatives = self.alternatives(&best, &order, peak);
+        Some(Solution {
+            merged: merged(problem, &taken),
+            input_peak: simulate(problem, &input_order(problem), &self.required).ok().map(|run| run.peak),
+            lower_bound: flow.max(searched).min(peak),
+            order,
+            taken,
+            peak,
+            peak_step,
+            proof,
+            certificate,
+            alternatives,
+            stats,
+        })
+    }
+
+    /// Further orders of the same choice and peak.
+    fn alternatives(&self, best: &Attempt, order: &[OpId], peak: u64) -> Vec<Schedule> {
+        let mut found: Vec<Schedule> = Vec::new();
+        if self.options.alternatives == 0 || self.options.order != OrderMode::Search {
+            return found;
+        }
+        let mut pool = portfolio::orders(&best.model, &best.order, self.options.latency_weight);
+        let sunk = crate::tighten::sink(&best.model, &best.order);
+        pool.extend(replay::peak(&best.model, &sunk).map(|peak| (peak, sunk)));
+        for (_, next) in pool {
+            let next = Attempt { order: next, ..best.clone() };
+            let Some((taken, its_peak, _)) = attempt::complete(self.problem, &next) else { continue };
+            let schedule = Schedule { order: next.order.into_iter().map(OpId).collect(), taken };
+            let known = schedule.order == order || found.contains(&schedule);
+            if its_peak == peak && !known && found.len() < self.options.alternatives {
+                found.push(schedule);
+            }
+        }
+        found
+    }
+}
+
+/// Bytes that every order holds during `v`: what it touches, and its scratch, less what it may overwrite.
+fn held_by(model: &model::Model, v: usize) -> i64 {
+    let touched: i64 = model.touch.row(v).iter().map(|&s| model.size[s as usize]).sum();
+    let saved: i64 = model.pairs(v).iter().map(|pair| pair.bytes).sum();
+    model.base + model.scratch[v] + (touched - saved).max(0)
+}
+
+/// The ops that run at the peak of an order, first and last of long plateaus included.
+fn peak_ops(best: &Attempt) -> Vec<u32> {
+    let Some((held, _)) = replay::profile(&best.model, &best.order) else { return Vec::new() };
+    let peak = held.iter().copied().max().unwrap_or(0);
+    let mut ops: Vec<u32> = (0..held.len()).filter(|&k| held[k] == peak).map(|k| best.order[k]).collect();
+    let excess = ops.len().saturating_sub(MOST_PEAK_OPS);
+    if excess > 0 {
+        ops.drain(MOST_PEAK_OPS / 2..MOST_PEAK_OPS / 2 + excess);
+    }
+    ops
 }

@@ -1,0 +1,155 @@
+//! Deciding candidates that change a storage's size or place: an in-place of unequal sizes, a placement.
+//!
+//! Such a candidate makes one storage out of two, so that live bytes are no longer a function of what has run; each choice is a model of its
+//! own. In-place candidates of equal size are left to the order (see `model.rs`).
+
+use crate::ids::OpId;
+use crate::model::{self, Model};
+use crate::problem::Problem;
+use crate::simulate::simulate;
+use crate::solution::{Options, Stats};
+use crate::taken::Taken;
+use crate::{portfolio, replay, topo};
+
+/// A choice of candidates with the best order found for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Attempt {
+    /// Decided before the search.
+    pub(crate) decided: Taken,
+    pub(crate) model: Model,
+    pub(crate) order: Vec<u32>,
+    pub(crate) peak: i64,
+}
+
+/// A candidate that must be decided before the search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Open {
+    InPlace(usize),
+    Placement(usize),
+}
+
+/// The model of a choice with its best order of the portfolio; `None` when the choice is not legal.
+pub(crate) fn attempt(problem: &Problem, options: &Options, decided: &Taken) -> Option<Attempt> {
+    let model = model::build(problem, decided, |_| options.in_place);
+    if !decided.in_place.is_empty() && topo::cycle(&model.succs).is_some() {
+        return None;
+    }
+    let input = match replay_legal(&model, &problem.legal_order) {
+        true => problem.legal_order.clone(),
+        false => topo::order(&model.preds, &model.succs),
+    };
+    for (peak, order) in portfolio::orders(&model, &input, options.latency_weight) {
+        let attempt = Attempt { decided: decided.clone(), model: model.clone(), order, peak };
+        if complete(problem, &attempt).is_some() {
+            return Some(attempt);
+        }
+    }
+    None
+}
+
+/// The candidates an attempt takes in all, and its peak by the plain simulation; `None` when it refuses them.
+pub(crate) fn complete(problem: &Problem, attempt: &Attempt) -> Option<(Taken, u64, usize)> {
+    let (_, pairs) = replay::profile(&attempt.model, &attempt.order)?;
+    let mut taken = attempt.decided.clone();
+    taken.in_place.extend(pairs.iter().map(|pair| pair.candidate as usize));
+    taken.in_place.sort_unstable();
+    let order: Vec<OpId> = attempt.order.iter().map(|v| OpId(*v)).collect();
+    let run = simulate(problem, &order, &taken).ok()?;
+    Some((taken, run.peak, run.peak_step))
+}
+
+fn replay_legal(model: &Model, order: &[u32]) -> bool {
+    let mut position = vec![0u32; model.n];
+    for (k, v) in order.iter().enumerate() {
+        position[*v as usize] = k as u32;
+    }
+    (0..model.n).all(|v| model.preds.row(v).iter().all(|p| position[*p as usize] < position[v]))
+}
+
+/// Candidates that must be decided, those of one op together.
+pub(crate) fn open(problem: &Problem, options: &Options, required: &Taken) -> Vec<Vec<Open>> {
+    let spec = &problem.spec;
+    let merged = crate::taken::merged(problem, required);
+    let size = |s: crate::ids::StorageId| {
+        let rep = merged[s.index()];
+        let members = (0..merged.len()).filter(|&i| merged[i] == rep);
+        members.map(|i| spec.storages[i].size).max().unwrap_or(0)
+    };
+    // Unions are rare: without any the size of a storage is its own.
+    let plain = spec.unions.is_empty() && required.in_place.is_empty() && required.placement.is_empty();
+    let size = |s: crate::ids::StorageId| if plain { spec.storages[s.index()].size } else { size(s) };
+    let mut found: Vec<(OpId, Open)> = Vec::new();
+    if options.placement {
+        let list = spec.placement.iter().enumerate().filter(|(_, c)| !c.required);
+        found.extend(list.map(|(i, c)| (c.op, Open::Placement(i))));
+    }
+    if options.in_place {
+        let list = spec.in_place.iter().enumerate().filter(|(_, c)| !c.required && size(c.result) != size(c.operand));
+        found.extend(list.map(|(i, c)| (c.op, Open::InPlace(i))));
+    }
+    found.sort_by_key(|(op, _)| *op);
+    let mut groups: Vec<(OpId, Vec<Open>)> = Vec::new();
+    for (op, open) in found {
+        match groups.last_mut() {
+            Some((last, group)) if *last == op => group.push(open),
+            _ => groups.push((op, vec![open])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// `taken` with more candidates.
+pub(crate) fn with(taken: &Taken, more: &[Open]) -> Taken {
+    let mut taken = taken.clone();
+    for open in more {
+        let (list, index) = match *open {
+            Open::InPlace(index) => (&mut taken.in_place, index),
+            Open::Placement(index) => (&mut taken.placement, index),
+        };
+        if let Err(at) = list.binary_search(&index) {
+            list.insert(at, index);
+        }
+    }
+    taken
+}
+
+/// Decides the open candidates one op after the other: a placement is taken where it does not raise the peak (it saves a copy), an in-place where it
+/// lowers it. Work is limited by the effort.
+pub(crate) fn decide(
+    problem: &Problem,
+    options: &Options,
+    start: Attempt,
+    groups: &[Vec<Open>],
+    stats: &mut Stats,
+) -> Attempt {
+    let cost = (start.model.n + start.model.touch.pairs().len()) as u64 + 1;
+    let mut best = start;
+    let all: Vec<Open> = groups.iter().flatten().copied().filter(|open| matches!(open, Open::Placement(_))).collect();
+    if groups.len() > 1 && !all.is_empty() {
+        stats.nodes += cost;
+        let next = attempt(problem, options, &with(&best.decided, &all));
+        best = next.filter(|next| next.peak <= best.peak).unwrap_or(best);
+    }
+    for group in groups {
+        let whole = group.iter().all(|open| matches!(open, Open::Placement(_)));
+        let mut tries: Vec<Vec<Open>> = group.iter().map(|open| vec![*open]).collect();
+        if whole && group.len() > 1 {
+            tries.insert(0, group.clone());
+        }
+        for more in tries {
+            let decided = with(&best.decided, &more);
+            if decided == best.decided {
+                continue;
+            }
+            if stats.nodes > options.effort / 2 {
+                return best;
+            }
+            stats.nodes += cost;
+            let saves_copy = more.iter().any(|open| matches!(open, Open::Placement(_)));
+            let next = attempt(problem, options, &decided);
+            let better = |next: &Attempt| next.peak < best.peak || (saves_copy && next.peak == best.peak);
+            best = next.filter(better).unwrap_or(best);
+        }
+    }
+    best
+}

@@ -1,0 +1,421 @@
+//! Exact search for the least peak of a model.
+//!
+//! At a budget `B` two fronts grow towards each other, one from the empty state forwards, one from the full state backwards (the live
+//! bytes are the same function read in either direction). Each front
+//! - runs *free moves*: an op that fits and does not raise the live bytes (Lemma A), or a chain of ops, each ready only through the one before,
+//!   that ends no higher than it began;
+//! - searches best-first over states from there, lowest live bytes first, and *commits* to a valley (Lemma B): when it meets a state no higher than
+//!   where it began, the minimum cut between the two gives the lowest valley; the path, restricted to the valley's ops, stays within `B`.
+//!
+//! Neither loses a schedule that fits into `B` *or more*. When a front's search runs dry, no schedule fits into `B`, and the least budget that
+//! was refused is the next `B`; all commitments stay valid. When the fronts meet, `B` is the optimum.
+//!
+//! With classes, free moves must not raise a class and commitments must be minimal in every class; with groups, both
+//! happen only outside a group.
+//!
+//! Counts states, commitments, free moves and refuted budgets.
+
+use crate::cursor::Cursor;
+use crate::cut::{Cutter, Plain, Rules, Side};
+use crate::model::Model;
+use crate::solution::Stats;
+use crate::states::States;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What the search found out.
+#[derive(Debug)]
+pub(crate) struct Exact {
+    /// Every order needs at least so much (`i64::MAX`: no order satisfies the constraints).
+    pub(crate) lower: i64,
+    /// An order with peak `lower`, when the search came to its end below the bound it was given.
+    pub(crate) order: Option<Vec<u32>>,
+}
+
+/// Limits of a search.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// A proven lower bound to begin with.
+    pub(crate) lower: i64,
+    /// Budgets of this size and more are of no interest.
+    pub(crate) upper: i64,
+    /// Nodes (states expanded times ops tried) that may be spent.
+    pub(crate) effort: u64,
+}
+
+/// Searches `model`.
+pub(crate) fn search(
+    model: &Model,
+    limits: Limits,
+    stats: &mut Stats,
+    stop: &mut dyn FnMut(u64, i64) -> bool,
+) -> Exact {
+    let back = model.reversed();
+    let mut s = Search {
+        cutter: Cutter::new(model),
+        fronts: [Front::new(model, true), Front::new(&back, false)],
+        budget: limits.lower,
+        spent: 0,
+        effort: limits.effort,
+        states: States::default(),
+        stats,
+        seq: Vec::new(),
+        stop,
+    };
+    s.run(limits.upper)
+}
+
+struct Front<'m> {
+    cursor: Cursor<'m>,
+    forward: bool,
+    path: Vec<u32>,
+}
+
+impl<'m> Front<'m> {
+    fn new(model: &'m Model, forward: bool) -> Front<'m> {
+        Front { cursor: Cursor::new(model, forward), forward, path: Vec::new() }
+    }
+}
+
+enum Outcome {
+    Commit,
+    Reached,
+    Dry(i64),
+    Limit,
+}
+
+struct Search<'m, 's> {
+    cutter: Cutter,
+    fronts: [Front<'m>; 2],
+    budget: i64,
+    spent: u64,
+    effort: u64,
+    states: States,
+    stats: &'s mut Stats,
+    seq: Vec<u32>,
+    stop: &'s mut dyn FnMut(u64, i64) -> bool,
+}
+
+const FIRST_LIMIT: usize = 32;
+
+impl Search<'_, '_> {
+    fn run(&mut self, upper: i64) -> Exact {
+        let fronts = if self.fronts[0].cursor.m.first > 0 { 1 } else { 2 };
+        let mut limit = FIRST_LIMIT;
+        loop {
+            let mut progress = false;
+            for f in 0..fronts {
+                if self.budget >= upper {
+                    return Exact { lower: upper, order: None };
+                }
+                match self.excursion(f, limit) {
+                    Outcome::Commit => progress = true,
+                    Outcome::Reached => return self.finished(),
+                    Outcome::Limit => {}
+                    Outcome::Dry(next) => {
+                        self.stats.refuted += 1;
+                        self.budget = next;
+                        progress = true;
+                    }
+                }
+            }
+            limit = if progress { FIRST_LIMIT } else { limit * 4 };
+            if self.spent > self.effort || (self.stop)(self.spent, self.budget) {
+                self.stats.limited = true;
+                return Exact { lower: self.budget, order: None };
+            }
+        }
+    }
+
+    fn finished(&mut self) -> Exact {
+        let [forward, back] = &self.fronts;
+        let order = forward.path.iter().chain(back.path.iter().rev()).copied().collect();
+        Exact { lower: self.budget, order: Some(order) }
+    }
+
+    fn complete(&self) -> bool {
+        self.fronts[0].cursor.steps + self.fronts[1].cursor.steps == self.fronts[0].cursor.m.n
+    }
+
+    /// One search from front `f`, over at most `limit` states.
+    fn excursion(&mut self, f: usize, limit: usize) -> Outcome {
+        self.seq.clear();
+        self.close(f);
+        let free = std::mem::take(&mut self.seq);
+        self.fronts[f].path.extend_from_slice(&free);
+        self.stats.free_moves += free.len() as u64;
+        self.seq = free;
+        if self.complete() {
+            return Outcome::Reached;
+        }
+        let base = self.fronts[f].cursor.done.clone();
+        let base_live = self.fronts[f].cursor.live;
+        self.states.reset(base.len());
+        let hash = self.fronts[f].cursor.hash;
+        let root = self.states.add(&base, hash, base_live, u32::MAX, &[]);
+        let mut heap: BinaryHeap<Reverse<(i64, Reverse<usize>, u32)>> = BinaryHeap::new();
+        heap.extend(root.map(|r| Reverse((base_live, Reverse(0), r))));
+        let mut refused = i64::MAX;
+        while let Some(Reverse((_, _, id))) = heap.pop() {
+            let bits = self.states.bits(id).to_vec();
+            self.fronts[f].cursor.go(&bits);
+            if self.states.len() > limit {
+                self.fronts[f].cursor.go(&base);
+                return Outcome::Limit;
+            }
+            for v in self.candidates(f) {
+                let Some(child) = self.expand(f, id, v, &mut refused) else { continue };
+                let cursor = &self.fronts[f].cursor;
+                let (live, steps) = (cursor.live, cursor.steps);
+                if self.complete() {
+                    self.take(f, &base, self.states.path(child));
+                    return Outcome::Reached;
+                }
+                if live <= base_live && self.commit(f, &base, child) {
+                    return Outcome::Commit;
+                }
+                heap.push(Reverse((live, Reverse(steps), child)));
+                self.fronts[f].cursor.go(&bits);
+            }
+        }
+        self.fronts[f].cursor.go(&base);
+        Outcome::Dry(refused)
+    }
+
+    /// Runs `v` and what is free after it; the new state, or `None` (then the cursor is back where it was).
+    fn expand(&mut self, f: usize, parent: u32, v: u32, refused: &mut i64) -> Option<u32> {
+        self.spent += 1;
+        let cursor = &mut self.fronts[f].cursor;
+        if !cursor.class_allows(v, false) {
+            return None;
+        }
+        let look = cursor.look(v);
+        if look.during > self.budget {
+            *refused = (*refused).min(look.during);
+            return None;
+        }
+        self.seq.clear();
+        self.seq.push(v);
+        cursor.apply(v);
+        self.close(f);
+        let cursor = &mut self.fronts[f].cursor;
+        let child = self.states.add(&cursor.done, cursor.hash, cursor.live, parent, &self.seq);
+        match child {
+            Some(_) => self.stats.states += 1,
+            None => {
+                for &v in self.seq.iter().rev() {
+                    cursor.undo(v);
+                }
+            }
+        }
+        child
+    }
+
+    /// Ops that front `f` may run next.
+    fn candidates(&self, f: usize) -> Vec<u32> {
+        let mut list = Vec::new();
+        self.candidates_into(f, &mut list);
+        list
+    }
+
+    fn candidates_into(&self, f: usize, list: &mut Vec<u32>) {
+        let (own, other) = (&self.fronts[f].cursor, &self.fronts[1 - f].cursor);
+        list.clear();
+        for (w, &word) in own.ready.iter().enumerate() {
+            let mut bits = word & !other.done[w];
+            while bits != 0 {
+                let v = (w * 64) as u32 + bits.trailing_zeros();
+                bits &= bits - 1;
+                if own.group_allows(v) {
+                    list.push(v);
+                }
+            }
+        }
+    }
+
+    /// Applies free moves until none is left, adding them to `seq`.
+    fn close(&mut self, f: usize) {
+        let mut list = Vec::new();
+        loop {
+            self.candidates_into(f, &mut list);
+            let mut moved = false;
+            for &v in &list {
+                let grouped = self.fronts[f].cursor.m.group[v as usize] != crate::model::NONE;
+                let cursor = &mut self.fronts[f].cursor;
+                if grouped || cursor.in_group() || !cursor.class_allows(v, true) {
+                    continue;
+                }
+                let look = cursor.look(v);
+                if look.net <= 0 && look.during <= self.budget {
+                    cursor.apply(v);
+                    self.seq.push(v);
+                    moved = true;
+                }
+            }
+            if !moved && !self.chains(f, &list) {
+                return;
+            }
+        }
+    }
+
+    /// Runs one chain that ends no higher than it began, if there is one. Every op of a chain becomes ready through the op before
+    /// it, so between its ends there are no states but its own prefixes, all higher: a valley by Lemma B.
+    fn chains(&mut self, f: usize, list: &[u32]) -> bool {
+        if self.fronts[f].cursor.m.constrained() {
+            return false;
+        }
+        for &start in list {
+            let from = self.seq.len();
+            let begin = self.fronts[f].cursor.live;
+            if self.chain(f, start, begin) {
+                return true;
+            }
+            while self.seq.len() > from {
+                if let Some(v) = self.seq.pop() {
+                    self.fronts[f].cursor.undo(v);
+                }
+            }
+        }
+        false
+    }
+
+    fn chain(&mut self, f: usize, start: u32, begin: i64) -> bool {
+        let mut v = start;
+        for _ in 0..24 {
+            self.spent += 1;
+            let (own, other) = match &mut self.fronts {
+                [a, b] if f == 0 => (&mut a.cursor, &b.cursor),
+                [a, b] => (&mut b.cursor, &a.cursor),
+            };
+            if own.look(v).during > self.budget {
+                return false;
+            }
+            own.apply(v);
+            self.seq.push(v);
+            if own.live <= begin {
+                return true;
+            }
+            let model = own.m;
+            let fresh = |own: &Cursor<'_>, w: u32| own.ready[w as usize / 64] >> (w % 64) & 1 == 1 && !other.is_done(w);
+            let mut best: Option<(i64, u32)> = None;
+            for &w in model.succs.row(v as usize) {
+                if fresh(own, w) {
+                    let look = own.look(w);
+                    if look.during <= self.budget && best.is_none_or(|b| (look.net, w) < b) {
+                        best = Some((look.net, w));
+                    }
+                }
+            }
+            match best {
+                Some((_, w)) => v = w,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// Tries to commit to the lowest valley between `base` and state `child`, where the cursor stands.
+    fn commit(&mut self, f: usize, base: &[u64], child: u32) -> bool {
+        let free = difference(&self.fronts[f].cursor.done, base);
+        let keep = self.valley(f, base, &free, &Plain);
+        let inside = |v: u32| free.binary_search(&v).is_ok_and(|k| keep[k]);
+        let path: Vec<u32> = self.states.path(child).into_iter().filter(|&v| inside(v)).collect();
+        self.fronts[f].cursor.go(base);
+        if self.fronts[f].cursor.m.constrained() && !self.constraints_allow(f, base, &path) {
+            // Back to the child, as the caller left it.
+            let bits = self.states.bits(child).to_vec();
+            self.fronts[f].cursor.go(&bits);
+            return false;
+        }
+        self.take(f, base, path);
+        self.stats.commits += 1;
+        true
+    }
+
+    /// Of `free` (what front `f` ran since `base`), the ops of the lowest and furthest valley.
+    fn valley(&mut self, f: usize, base: &[u64], free: &[u32], rules: &impl Rules) -> Vec<bool> {
+        let model = self.fronts[0].cursor.m;
+        let run = |v: u32| base[v as usize / 64] >> (v % 64) & 1 == 1;
+        let is_free = |v: u32| free.binary_search(&v).is_ok();
+        self.stats.flows += 1;
+        let scanned = self.cutter.net.scanned;
+        let forward = self.fronts[f].forward;
+        // Backwards, what this front has run is what has not run.
+        let side = |v: u32| match (is_free(v), run(v) == forward) {
+            (true, _) => Side::Free,
+            (_, true) => Side::Run,
+            (_, false) => Side::NotRun,
+        };
+        self.cutter.min(model, free, side, rules);
+        self.spent += (self.cutter.net.scanned - scanned) / 16;
+        if forward {
+            self.cutter.largest(free)
+        } else {
+            self.cutter.smallest(free).into_iter().map(|run| !run).collect()
+        }
+    }
+
+    /// Whether the valley reached by `path` loses nothing under classes and groups. The cursor stands at `base` before and after.
+    fn constraints_allow(&mut self, f: usize, base: &[u64], path: &[u32]) -> bool {
+        let budget = self.budget;
+        let cursor = &mut self.fronts[f].cursor;
+        let mut fits = !path.is_empty() && !cursor.in_group();
+        for &v in path {
+            fits &= cursor.group_allows(v) && cursor.class_allows(v, false) && cursor.look(v).during <= budget;
+            cursor.apply(v);
+        }
+        fits &= !cursor.in_group();
+        let free = difference(&cursor.done, base);
+        cursor.go(base);
+        let classes = cursor.class_live().len() as u32;
+        fits && (0..classes).all(|class| {
+            [false, true].into_iter().all(|bytes| {
+                // The whole of `free` must be the furthest valley of the class, too.
+                self.valley(f, base, &free, &OfClass { class, bytes }).into_iter().all(|inside| inside)
+            })
+        })
+    }
+
+    fn take(&mut self, f: usize, base: &[u64], path: Vec<u32>) {
+        let front = &mut self.fronts[f];
+        front.cursor.go(base);
+        for &v in &path {
+            debug_assert!(front.cursor.m.constrained() || front.cursor.look(v).during <= self.budget);
+            front.cursor.apply(v);
+        }
+        front.path.extend(path);
+    }
+}
+
+/// The live count (or bytes) of one class as a cut.
+struct OfClass {
+    class: u32,
+    bytes: bool,
+}
+
+impl Rules for OfClass {
+    fn skip(&self, _: usize) -> bool {
+        false
+    }
+
+    fn size(&self, model: &Model, storage: usize) -> i64 {
+        match model.class[storage] == self.class {
+            true if self.bytes => model.size[storage],
+            true => 1,
+            false => 0,
+        }
+    }
+}
+
+/// Ops in `a` and not in `b`, sorted.
+fn difference(a: &[u64], b: &[u64]) -> Vec<u32> {
+    let mut out = Vec::new();
+    for (w, (&x, &y)) in a.iter().zip(b).enumerate() {
+        let mut bits = x & !y;
+        while bits != 0 {
+            out.push((w * 64) as u32 + bits.trailing_zeros());
+            bits &= bits - 1;
+        }
+    }
+    out
+}

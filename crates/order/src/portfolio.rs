@@ -1,0 +1,31 @@
+//! The portfolio: several cheap orders of one model, the best of them.
+//!
+//! The input's order, greedy by net change with updated keys, greedy backwards, depth-first by subtree, each also with ops sunk to their first
+//! reader. O((V + E) log V). Never worse than the input's order.
+
+use crate::model::Model;
+use crate::{greedy, replay, subtree, tighten, topo};
+
+/// All orders of the portfolio, best first, `input` (a legal order) among them.
+pub(crate) fn orders(model: &Model, input: &[u32], latency_weight: u8) -> Vec<(i64, Vec<u32>)> {
+    let topo = topo::order(&model.preds, &model.succs);
+    let path = greedy::critical_path(model, &topo);
+    let mut pool = vec![input.to_vec()];
+    pool.extend(greedy::order(model, &path, latency_weight));
+    if !model.constrained() {
+        pool.push(subtree::order(model, &topo));
+        if model.first == 0 {
+            let back = model.reversed();
+            let reverse: Vec<u32> = topo.iter().rev().copied().collect();
+            let path = greedy::critical_path(&back, &reverse);
+            pool.extend(greedy::order(&back, &path, 0).map(|order| order.into_iter().rev().collect()));
+        }
+        let sunk: Vec<Vec<u32>> = pool.iter().map(|order| tighten::sink(model, order)).collect();
+        pool.extend(sunk);
+    }
+    let value = |order: Vec<u32>| replay::peak(model, &order).map(|peak| (peak, order));
+    let mut valued: Vec<(i64, Vec<u32>)> = pool.into_iter().filter_map(value).collect();
+    // Stable: among equals the earlier method stands first.
+    valued.sort_by_key(|(peak, _)| *peak);
+    valued
+}
