@@ -20,7 +20,11 @@ fn main() -> std::io::Result<()> {
     files.retain(|path| path.extension().is_some_and(|end| end == "json"));
     files.sort();
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{:28} {:>6} {:>12} {:>12} {:>12} {:>12} {:>7} {:>9}", "graph", "ops", "file", "ours", "known", "bound", "proof", "ms")?;
+    writeln!(
+        out,
+        "{:28} {:>6} {:>12} {:>12} {:>12} {:>12} {:>7} {:>9}",
+        "graph", "ops", "file", "ours", "known", "bound", "proof", "ms"
+    )?;
     let (mut reached, mut proved, mut fast, mut all) = (0, 0, 0, 0);
     for path in files {
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -84,7 +88,9 @@ fn best_known(folder: &Path) -> BTreeMap<String, u64> {
 
 fn problem(graph: &Value) -> Problem {
     let list = |value: &Value| -> Vec<usize> {
-        value.as_array().map_or(Vec::new(), |items| items.iter().filter_map(|item| Some(item.as_u64()? as usize)).collect())
+        value
+            .as_array()
+            .map_or(Vec::new(), |items| items.iter().filter_map(|item| Some(item.as_u64()? as usize)).collect())
     };
     let tensors = graph["tensors"].as_array().expect("tensors");
     let mut spec = Spec::default();
@@ -95,8 +101,11 @@ fn problem(graph: &Value) -> Problem {
         .map(|tensor| Storage { size: tensor["bytes"].as_u64().expect("bytes"), ..Storage::default() })
         .collect();
     let nodes = graph["nodes"].as_array().expect("nodes");
-    let index: BTreeMap<usize, u32> =
-        nodes.iter().enumerate().map(|(k, node)| (node["id"].as_u64().unwrap_or(k as u64) as usize, k as u32)).collect();
+    let index: BTreeMap<usize, u32> = nodes
+        .iter()
+        .enumerate()
+        .map(|(k, node)| (node["id"].as_u64().unwrap_or(k as u64) as usize, k as u32))
+        .collect();
     for (k, node) in nodes.iter().enumerate() {
         let op = OpId(k as u32);
         spec.ops.push(Op { scratch: 0, cycles: node["cycles"].as_u64().unwrap_or(0) });

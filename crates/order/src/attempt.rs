@@ -3,13 +3,14 @@
 //! Such a candidate makes one storage out of two, so that live bytes are no longer a function of what has run; each choice is a model of its
 //! own. In-place candidates of equal size are left to the order (see `model.rs`).
 
-use crate::ids::OpId;
+use crate::ids::{OpId, StorageId};
 use crate::model::{self, Model};
 use crate::problem::Problem;
 use crate::simulate::simulate;
 use crate::solution::{Options, Stats};
 use crate::taken::Taken;
-use crate::{portfolio, replay, topo};
+use crate::validate::{find, join};
+use crate::{portfolio, replay, taken, topo};
 
 /// A choice of candidates with the best order found for it.
 #[derive(Debug, Clone)]
@@ -28,23 +29,28 @@ pub(crate) enum Open {
     Placement(usize),
 }
 
-/// The model of a choice with its best order of the portfolio; `None` when the choice is not legal.
+/// The model of a choice with its best order of the portfolio; `None` when the choice is not legal in any order. Where no order of the
+/// portfolio keeps the classes, the order is empty and the peak `i64::MAX`.
 pub(crate) fn attempt(problem: &Problem, options: &Options, decided: &Taken) -> Option<Attempt> {
     let model = model::build(problem, decided, |_| options.in_place);
     if !decided.in_place.is_empty() && topo::cycle(&model.succs).is_some() {
         return None;
     }
-    let input = match replay_legal(&model, &problem.legal_order) {
-        true => problem.legal_order.clone(),
-        false => topo::order(&model.preds, &model.succs),
-    };
-    for (peak, order) in portfolio::orders(&model, &input, options.latency_weight) {
-        let attempt = Attempt { decided: decided.clone(), model: model.clone(), order, peak };
-        if complete(problem, &attempt).is_some() {
-            return Some(attempt);
+    let topo = topo::order(&model.preds, &model.succs);
+    // Beyond the edges that it adds, whether a choice is legal depends on the choice alone: any order tells.
+    let mut position = vec![0; model.n];
+    topo.iter().enumerate().for_each(|(k, v)| position[*v as usize] = k);
+    taken::check(problem, &position, decided).ok()?;
+    let input = if is_legal(&model, &problem.legal_order) { &problem.legal_order } else { &topo };
+    let orders = portfolio::orders(&model, input, options.latency_weight);
+    let mut best = Attempt { decided: decided.clone(), model, order: Vec::new(), peak: i64::MAX };
+    for (peak, order) in orders {
+        best = Attempt { order, peak, ..best };
+        if complete(problem, &best).is_some() {
+            return Some(best);
         }
     }
-    None
+    Some(Attempt { order: Vec::new(), peak: i64::MAX, ..best })
 }
 
 /// The candidates an attempt takes in all, and its peak by the plain simulation; `None` when it refuses them.
@@ -58,7 +64,7 @@ pub(crate) fn complete(problem: &Problem, attempt: &Attempt) -> Option<(Taken, u
     Some((taken, run.peak, run.peak_step))
 }
 
-fn replay_legal(model: &Model, order: &[u32]) -> bool {
+fn is_legal(model: &Model, order: &[u32]) -> bool {
     let mut position = vec![0u32; model.n];
     for (k, v) in order.iter().enumerate() {
         position[*v as usize] = k as u32;
@@ -70,21 +76,22 @@ fn replay_legal(model: &Model, order: &[u32]) -> bool {
 pub(crate) fn open(problem: &Problem, options: &Options, required: &Taken) -> Vec<Vec<Open>> {
     let spec = &problem.spec;
     let merged = crate::taken::merged(problem, required);
-    let size = |s: crate::ids::StorageId| {
+    let size = |s: StorageId| {
         let rep = merged[s.index()];
         let members = (0..merged.len()).filter(|&i| merged[i] == rep);
         members.map(|i| spec.storages[i].size).max().unwrap_or(0)
     };
     // Unions are rare: without any the size of a storage is its own.
     let plain = spec.unions.is_empty() && required.in_place.is_empty() && required.placement.is_empty();
-    let size = |s: crate::ids::StorageId| if plain { spec.storages[s.index()].size } else { size(s) };
+    let size = |s: StorageId| if plain { spec.storages[s.index()].size } else { size(s) };
     let mut found: Vec<(OpId, Open)> = Vec::new();
     if options.placement {
         let list = spec.placement.iter().enumerate().filter(|(_, c)| !c.required);
         found.extend(list.map(|(i, c)| (c.op, Open::Placement(i))));
     }
     if options.in_place {
-        let list = spec.in_place.iter().enumerate().filter(|(_, c)| !c.required && size(c.result) != size(c.operand));
+        let is_open = involved(problem, options, &size);
+        let list = spec.in_place.iter().enumerate().filter(|(i, _)| is_open[*i]);
         found.extend(list.map(|(i, c)| (c.op, Open::InPlace(i))));
     }
     found.sort_by_key(|(op, _)| *op);
@@ -96,6 +103,25 @@ pub(crate) fn open(problem: &Problem, options: &Options, required: &Taken) -> Ve
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// In-place candidates that must be decided: those of unequal sizes, and all that are joined to an open candidate by a chain of candidates, since
+/// deciding one may change the sizes along the chain.
+fn involved(problem: &Problem, options: &Options, size: &impl Fn(StorageId) -> u64) -> Vec<bool> {
+    let spec = &problem.spec;
+    let mut chain = problem.rep.clone();
+    for c in &spec.in_place {
+        join(&mut chain, c.result.0, c.operand.0);
+    }
+    let mut open = vec![false; spec.storages.len()];
+    let mut mark = |s: StorageId| open[find(&mut chain, s.0) as usize] = true;
+    for c in spec.placement.iter().filter(|c| options.placement || c.required) {
+        mark(c.part);
+        mark(c.whole);
+    }
+    spec.in_place.iter().filter(|c| size(c.result) != size(c.operand)).for_each(|c| mark(c.result));
+    let is_open = |c: &crate::problem::InPlace| !c.required && open[find(&mut chain, c.result.0) as usize];
+    spec.in_place.iter().map(is_open).collect()
 }
 
 /// `taken` with more candidates.

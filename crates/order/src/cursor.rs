@@ -38,7 +38,7 @@ pub(crate) struct Look {
 }
 
 /// Hash key of an op (SplitMix64 of its id): the hash of a state is the exclusive or of its ops' keys.
-fn key(v: u32) -> u64 {
+pub(crate) fn key(v: u32) -> u64 {
     crate::shuffle::Random(u64::from(v)).next()
 }
 

@@ -62,7 +62,9 @@ pub(crate) fn search(
         seq: Vec::new(),
         stop,
     };
-    s.run(limits.upper)
+    let found = s.run(limits.upper);
+    s.stats.nodes += s.spent;
+    found
 }
 
 struct Front<'m> {
@@ -152,7 +154,7 @@ impl Search<'_, '_> {
         let base_live = self.fronts[f].cursor.live;
         self.states.reset(base.len());
         let hash = self.fronts[f].cursor.hash;
-        let root = self.states.add(&base, hash, base_live, u32::MAX, &[]);
+        let root = self.states.add(&base, hash, u32::MAX, &[]);
         let mut heap: BinaryHeap<Reverse<(i64, Reverse<usize>, u32)>> = BinaryHeap::new();
         heap.extend(root.map(|r| Reverse((base_live, Reverse(0), r))));
         let mut refused = i64::MAX;
@@ -199,7 +201,7 @@ impl Search<'_, '_> {
         cursor.apply(v);
         self.close(f);
         let cursor = &mut self.fronts[f].cursor;
-        let child = self.states.add(&cursor.done, cursor.hash, cursor.live, parent, &self.seq);
+        let child = self.states.add(&cursor.done, cursor.hash, parent, &self.seq);
         match child {
             Some(_) => self.stats.states += 1,
             None => {

@@ -5,6 +5,7 @@
 //! clock and no files.
 
 mod attempt;
+mod beam;
 mod bound;
 mod certificate;
 mod csr;

@@ -4,6 +4,7 @@
 //! search; what stands behind `peak == lower_bound` is told apart.
 
 use crate::attempt::{self, Attempt};
+use crate::beam;
 use crate::bound::Bounder;
 use crate::error::OrderError;
 use crate::exact::{self, Limits};
@@ -17,7 +18,7 @@ use crate::{model, portfolio, replay};
 /// Ops at the peak whose flow bound is computed.
 const MOST_PEAK_OPS: usize = 12;
 /// With at most so many open candidates every choice is searched, so that the whole is proved.
-const MOST_CHOICES: usize = 5;
+const MOST_CHOICES: usize = 7;
 
 /// Orders `problem`.
 ///
@@ -94,48 +95,37 @@ impl Search<'_, '_> {
     }
 
     fn best(&mut self) -> Option<Attempt> {
-        let start = attempt::attempt(self.problem, self.options, &self.required);
+        let start = attempt::attempt(self.problem, self.options, &self.required)?;
         let groups = attempt::open(self.problem, self.options, &self.required);
         let count: usize = groups.iter().map(Vec::len).sum();
-        let Some(start) = start else { return self.constrained() };
-        if count == 0 {
-            return Some(self.exact(start));
-        }
-        let decided = attempt::decide(self.problem, self.options, start, &groups, &mut self.stats);
-        let flat: Vec<attempt::Open> = groups.into_iter().flatten().collect();
-        if count <= MOST_CHOICES && self.problem.ops() <= 2000 {
-            return Some(self.all_choices(decided, &flat));
-        }
-        let best = self.exact(decided);
-        // The bound holds for this choice alone.
-        (self.proved_search, self.lower) = (false, 0);
-        Some(best)
+        let best = if count == 0 {
+            self.exact(start)
+        } else if count <= MOST_CHOICES && self.problem.ops() <= 2000 {
+            let open: Vec<attempt::Open> = groups.into_iter().flatten().collect();
+            self.all_choices(start, &open)
+        } else {
+            let decided = attempt::decide(self.problem, self.options, start, &groups, &mut self.stats);
+            let best = self.exact(decided);
+            // The bound holds for this choice alone.
+            (self.proved_search, self.lower) = (false, 0);
+            best
+        };
+        (best.peak < i64::MAX).then_some(best)
     }
 
-    /// The portfolio found nothing within the classes: the exact search alone.
-    fn constrained(&mut self) -> Option<Attempt> {
-        let model = model::build(self.problem, &self.required, |_| self.options.in_place);
-        let attempt = Attempt { decided: self.required.clone(), model, order: Vec::new(), peak: i64::MAX };
-        let found = self.exact(attempt);
-        (!found.order.is_empty() || found.model.n == 0).then_some(found)
-    }
-
-    /// Searches every choice of the open candidates.
+    /// Searches every choice of the open candidates. Of equal peaks, the one that takes more: it saves a copy.
     fn all_choices(&mut self, mut best: Attempt, open: &[attempt::Open]) -> Attempt {
         let mut proved = true;
         let mut lower = i64::MAX;
         for choice in 0..1u32 << open.len() {
             let more: Vec<_> = (0..open.len()).filter(|k| choice >> k & 1 == 1).map(|k| open[k]).collect();
             let decided = attempt::with(&self.required, &more);
-            // What is not legal in any order bounds nothing; what the portfolio alone cannot do may still have an order.
-            let Some(next) = attempt::attempt(self.problem, self.options, &decided) else {
-                proved &= !self.may_be_legal(&decided);
-                continue;
-            };
+            let Some(next) = attempt::attempt(self.problem, self.options, &decided) else { continue };
             let next = self.exact(next);
             proved &= std::mem::take(&mut self.proved_search);
             lower = lower.min(self.lower);
-            if next.peak < best.peak {
+            let places = |attempt: &Attempt| std::cmp::Reverse(attempt.decided.placement.len());
+            if (next.peak, places(&next)) < (best.peak, places(&best)) {
                 best = next;
             }
         }
@@ -143,48 +133,57 @@ impl Search<'_, '_> {
         best
     }
 
-    /// Whether some order might take these candidates: conservative.
-    fn may_be_legal(&self, decided: &Taken) -> bool {
-        let model = model::build(self.problem, decided, |_| false);
-        if crate::topo::cycle(&model.succs).is_some() {
-            return false;
-        }
-        let topo: Vec<OpId> = crate::topo::order(&model.preds, &model.succs).into_iter().map(OpId).collect();
-        // Beyond edges, legality depends on the choice alone, not on the order.
-        simulate(self.problem, &topo, decided).is_ok() || model.constrained()
-    }
-
     /// The least peak for one choice of candidates.
     fn exact(&mut self, mut best: Attempt) -> Attempt {
         let mut lower = if best.order.is_empty() { 0 } else { self.flows(&best) };
         self.proved_search = lower >= best.peak;
         self.lower = lower.min(best.peak);
-        if lower >= best.peak || self.options.effort == 0 {
+        if self.proved_search || self.options.effort == 0 {
             return best;
         }
         let floor = (0..best.model.n).map(|v| held_by(&best.model, v)).max().unwrap_or(0);
         lower = lower.max(floor).max(best.model.start_bytes());
         let effort = self.options.effort.saturating_sub(self.stats.nodes);
-        let limits = Limits { lower, upper: best.peak, effort };
+        let limits = Limits { lower, upper: best.peak, effort: effort / 2 };
         let (watch, peak, spent) = (&mut self.watch, best.peak, self.stats.nodes);
         let mut stop = |nodes: u64, bound: i64| {
             let progress = Progress { nodes: spent + nodes, peak: peak as u64, lower_bound: bound as u64 };
             watch(progress).is_break()
         };
         let found = exact::search(&best.model, limits, &mut self.stats, &mut stop);
-        self.lower = found.lower.min(best.peak);
-        self.proved_search = found.lower >= best.peak;
-        if let Some(order) = found.order
-            && let Some(peak) = replay::peak(&best.model, &order)
-            && peak < best.peak
-        {
-            let better = Attempt { order, peak, ..best.clone() };
-            if attempt::complete(self.problem, &better).is_some() {
-                self.proved_search = found.lower >= peak;
-                best = better;
-            }
+        let lower = found.lower;
+        if let Some(order) = found.order {
+            self.improve(&mut best, order);
+        } else {
+            self.forced(&mut best, lower, effort / 2);
         }
+        self.lower = lower.min(best.peak);
+        self.proved_search = lower >= best.peak;
         best
+    }
+
+    /// Beam searches in both directions, at growing widths, for what is left of the effort.
+    fn forced(&mut self, best: &mut Attempt, lower: i64, effort: u64) {
+        let end = self.stats.nodes.saturating_add(effort);
+        let mut width = 4;
+        while lower < best.peak && self.stats.nodes < end {
+            for backwards in [false, true] {
+                let left = end.saturating_sub(self.stats.nodes);
+                let order = beam::search(&best.model, backwards, width, best.peak, left, &mut self.stats);
+                if let Some(order) = order {
+                    self.improve(best, order);
+                }
+            }
+            width *= 4;
+        }
+    }
+
+    fn improve(&mut self, best: &mut Attempt, order: Vec<u32>) {
+        let Some(peak) = replay::peak(&best.model, &order) else { return };
+        let better = Attempt { order, peak, ..best.clone() };
+        if peak < best.peak && attempt::complete(self.problem, &better).is_some() {
+            *best = better;
+        }
     }
 
     /// The best flow bound from the ops at the peak.

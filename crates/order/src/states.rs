@@ -2,9 +2,8 @@
 
 /// One state.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct State {
-    pub(crate) live: i64,
-    pub(crate) parent: u32,
+struct State {
+    parent: u32,
     seq: (u32, u32),
 }
 
@@ -41,12 +40,8 @@ impl States {
         &self.bits[id as usize * self.words..(id as usize + 1) * self.words]
     }
 
-    pub(crate) fn get(&self, id: u32) -> State {
-        self.states[id as usize]
-    }
-
     /// Adds a state reached from `parent` by `seq`; `None` when it was there already.
-    pub(crate) fn add(&mut self, bits: &[u64], hash: u64, live: i64, parent: u32, seq: &[u32]) -> Option<u32> {
+    pub(crate) fn add(&mut self, bits: &[u64], hash: u64, parent: u32, seq: &[u32]) -> Option<u32> {
         if self.states.len() * 2 >= self.slots.len() {
             self.grow();
         }
@@ -64,7 +59,7 @@ impl States {
         self.hashes.push(hash);
         let start = self.seqs.len() as u32;
         self.seqs.extend_from_slice(seq);
-        self.states.push(State { live, parent, seq: (start, self.seqs.len() as u32) });
+        self.states.push(State { parent, seq: (start, self.seqs.len() as u32) });
         Some(id)
     }
 
