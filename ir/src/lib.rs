@@ -21,6 +21,7 @@ pub mod plan;
 pub mod print;
 pub mod size;
 pub mod types;
+pub mod verify;
 
 pub use attr::Attr;
 pub use fingerprint::fingerprint;
@@ -30,3 +31,4 @@ pub use name::Name;
 pub use parse::{parse, parse_bytes};
 pub use print::{PrintOptions, print};
 pub use types::{Dim, Sign, Ty, Type};
+pub use verify::verify;

@@ -17,13 +17,15 @@ pub(super) struct Printer<'a> {
     options: PrintOptions,
     names: Names,
     indent: usize,
+    /// Whether the region that is being printed is the body of a function in custom form: only there MLIR reads `return`.
+    in_func: bool,
     out: &'a mut String,
 }
 
 impl<'a> Printer<'a> {
     /// A printer that appends to a string.
     pub(super) fn new(module: &'a Module, options: PrintOptions, out: &'a mut String) -> Printer<'a> {
-        Printer { module, options, names: Names::of(module), indent: 0, out }
+        Printer { module, options, names: Names::of(module), indent: 0, in_func: false, out }
     }
 
     /// Prints the top and the resources.
@@ -87,7 +89,7 @@ impl<'a> Printer<'a> {
         }
         for (at, region) in module.op_regions(op).iter().enumerate() {
             self.out.push_str(if at == 0 { " (" } else { ", " });
-            self.region(*region, true);
+            self.region(*region, true, false);
         }
         if !module.op_regions(op).is_empty() {
             self.out.push(')');
@@ -153,8 +155,9 @@ impl<'a> Printer<'a> {
 
     // ---- regions ------------------------------------------------------------------------------------
 
-    /// `{ .. }`; `header` says whether the first block's arguments are printed.
-    fn region(&mut self, region: RegionId, header: bool) {
+    /// `{ .. }`; `header` says whether the first block's arguments are printed, `func` whether it is the body of a function's sugar.
+    fn region(&mut self, region: RegionId, header: bool, func: bool) {
+        let outer = std::mem::replace(&mut self.in_func, func);
         self.out.push_str("{\n");
         for (at, block) in self.module.blocks(region).iter().enumerate() {
             let needed = at > 0
@@ -165,6 +168,7 @@ impl<'a> Printer<'a> {
         }
         self.line_start();
         self.out.push('}');
+        self.in_func = outer;
     }
 
     fn block(&mut self, block: BlockId, header: bool) {
@@ -222,7 +226,10 @@ impl<'a> Printer<'a> {
     }
 
     fn return_has_sugar(&self, op: OpId) -> bool {
-        self.bare(op) && self.module.op_regions(op).is_empty() && self.module.props(op).is_none_or(Vec::is_empty)
+        self.in_func
+            && self.bare(op)
+            && self.module.op_regions(op).is_empty()
+            && self.module.props(op).is_none_or(Vec::is_empty)
     }
 
     fn return_op(&mut self, op: OpId) {
@@ -274,7 +281,7 @@ impl<'a> Printer<'a> {
             dict(self.module, self.module.attrs(op), self.out);
         }
         self.out.push(' ');
-        self.region(self.module.op_regions(op)[0], false);
+        self.region(self.module.op_regions(op)[0], false, false);
     }
 
     fn visibility(&mut self, op: OpId) {
@@ -310,7 +317,7 @@ impl<'a> Printer<'a> {
         self.func_attributes(op);
         if parts.has_body {
             self.out.push(' ');
-            self.region(module.op_regions(op)[0], false);
+            self.region(module.op_regions(op)[0], false, true);
         }
     }
 
