@@ -19,21 +19,30 @@ pub(crate) struct Ejector<'a> {
     shelf: Shelf<'a>,
     /// How often a body found no gap, plus one.
     weight: Vec<u64>,
+    /// How hard a body is to put again: grows with its lifetime.
+    bulk: Vec<u64>,
     outside: Vec<u32>,
     seed: u64,
-    /// Bodies put so far: the work done.
+    /// The work done: one for each body put, and one for each 32 intervals looked at on the way.
     pub(crate) moves: u64,
 }
 
 impl<'a> Ejector<'a> {
     pub(crate) fn new(model: &'a Model) -> Self {
         let weight = vec![1; model.bodies.len()];
-        Ejector { model, shelf: Shelf::new(model), weight, outside: Vec::new(), seed: 0x9E37_79B9, moves: 0 }
+        let life =
+            |body: usize| model.pieces_of(body).iter().map(|piece| u64::from(piece.to - piece.from)).sum::<u64>();
+        let bulk = (0..model.bodies.len()).map(|body| 1 + life(body).isqrt()).collect();
+        Ejector { model, shelf: Shelf::new(model), weight, bulk, outside: Vec::new(), seed: 0x9E37_79B9, moves: 0 }
     }
 
     /// Tries to bring `start` to the height in `goals` or below in every region, in at most `limit` moves.
     pub(crate) fn reach(&mut self, start: &Placement, goals: &[i64], limit: u64) -> Option<Placement> {
         self.load(start, goals);
+        self.drain(goals, limit)
+    }
+
+    fn drain(&mut self, goals: &[i64], limit: u64) -> Option<Placement> {
         let stop = self.moves.saturating_add(limit);
         while let Some(body) = self.outside.pop() {
             self.moves += 1;
@@ -43,6 +52,26 @@ impl<'a> Ejector<'a> {
             }
         }
         Some(Placement { offsets: self.shelf.offsets.clone(), regions: self.shelf.regions.clone() })
+    }
+
+    /// Tries to place everything below `goal` (one region), given offsets for some bodies; the others go in by area. Given
+    /// bodies start out heavy, so that they are moved last.
+    pub(crate) fn complete(
+        &mut self,
+        given: &[Option<i64>],
+        by_area: &[u32],
+        goal: i64,
+        limit: u64,
+    ) -> Option<Placement> {
+        let mut start = Placement { offsets: vec![goal + 1; given.len()], regions: self.shelf.regions.clone() };
+        for (body, offset) in given.iter().enumerate() {
+            self.weight[body] = if offset.is_some() { GIVEN } else { 1 };
+            start.offsets[body] = offset.unwrap_or(goal + 1);
+        }
+        self.load(&start, &[goal]);
+        self.outside.clear();
+        self.outside.extend(by_area.iter().rev().filter(|&&body| given[body as usize].is_none()));
+        self.drain(&[goal], limit)
     }
 
     /// What the last failed attempt left, with the bodies outside put on top of the rest.
@@ -90,6 +119,7 @@ impl<'a> Ejector<'a> {
         let choice = if self.random(8) == 0 { Choice::First } else { Choice::Best };
         for &slot in &one.slots {
             self.shelf.gather(body, slot.region);
+            self.moves += self.shelf.blocked.len() as u64 / 32;
             let offset = fit::gap(slot, choice, &self.shelf.blocked);
             if offset <= goals[slot.region.index()] - one.extent {
                 self.shelf.put(body, offset, slot.region);
@@ -107,6 +137,7 @@ impl<'a> Ejector<'a> {
     /// Puts a body at the offset of at most `top` that disturbs least.
     fn force(&mut self, body: usize, slot: Slot, top: i64) -> bool {
         self.shelf.gather(body, slot.region);
+        self.moves += self.shelf.blocked.len() as u64 / 16;
         let blocks = std::mem::take(&mut self.shelf.blocked);
         let place = self.cheapest(slot, top, &blocks);
         if let Some(offset) = place {
@@ -156,7 +187,11 @@ impl<'a> Ejector<'a> {
     }
 
     fn cost(&self, body: u32) -> u64 {
-        if self.model.bodies[body as usize].fixed.is_some() { FIXED } else { self.weight[body as usize].min(1 << 20) }
+        if self.model.bodies[body as usize].fixed.is_some() {
+            FIXED
+        } else {
+            self.weight[body as usize].min(1 << 20) * self.bulk[body as usize]
+        }
     }
 
     fn random(&mut self, below: u64) -> u64 {
@@ -166,6 +201,9 @@ impl<'a> Ejector<'a> {
         self.seed % below
     }
 }
+
+/// The weight that a body of a solved core starts with.
+const GIVEN: u64 = 32;
 
 /// The weight of a fixed body; more than all others in the way together.
 const FIXED: u64 = 1 << 52;

@@ -93,7 +93,8 @@ fn rounded(run: &mut Run<'_, '_>) {
 fn search(run: &mut Run<'_, '_>, model: &Model) {
     let moves = (20 * model.bodies.len() as u64).clamp(2_000, 400_000).min(run.left() / 2);
     if let Some(start) = run.best_placement(model) {
-        descend(run, model, &mut Ejector::new(model), start, 1, moves);
+        let floor = run.lower_bound;
+        descend(run, model, &mut Ejector::new(model), start, 1, floor, moves);
     }
     if model.bodies.len() <= EXACT_BODIES && model.pieces.len() <= 8 * EXACT_BODIES {
         exact(run, model);
@@ -101,47 +102,43 @@ fn search(run: &mut Run<'_, '_>, model: &Model) {
     run.limit_hit |= !run.done();
 }
 
-/// Ejection towards the lower bound (or the capacities), then by bisection between it and the best.
+/// Ejection towards `goal` bytes (or the capacities), then by bisection between what was not reached and the best.
 pub(crate) fn descend(
     run: &mut Run<'_, '_>,
     model: &Model,
     ejector: &mut Ejector<'_>,
     start: Placement,
     unit: u64,
+    goal: u64,
     moves: u64,
 ) {
     let regions = run.problem.regions();
-    let several = regions.len() > 1;
-    let room: Vec<i64> =
-        regions.iter().map(|region| region.capacity.map_or(i64::MAX / 4, |bytes| bytes as i64)).collect();
-    let by_capacity = several || run.options.goal == Goal::Fit && regions[0].capacity.is_some();
-    let mut current = start;
-    let mut low = run.lower_bound;
+    let room = |bytes: Option<u64>| bytes.map_or(i64::MAX / 4, |bytes| bytes as i64);
+    let rooms: Vec<i64> = regions.iter().map(|region| room(region.capacity)).collect();
+    let by_capacity = rooms.len() > 1 || run.options.goal == Goal::Fit && regions[0].capacity.is_some();
+    let (mut current, mut goal, mut missed) = (start, goal, run.lower_bound.saturating_sub(1));
     let mut share = moves / 2;
-    while !run.done() && share > 0 {
-        let height = run.height().unwrap_or(0);
-        let goal = low.div_ceil(unit) * unit;
-        if !by_capacity && goal >= height {
-            break;
+    let stop = ejector.moves + 2 * moves;
+    while !run.done() && share > 0 && ejector.moves < stop {
+        let target = goal.div_ceil(unit) * unit;
+        let goals = if by_capacity { rooms.clone() } else { vec![target as i64] };
+        if !by_capacity && target >= run.height().unwrap_or(0) {
+            return;
         }
-        let goals = if by_capacity { room.clone() } else { vec![goal as i64] };
         let before = ejector.moves;
         let reached = ejector.reach(&current, &goals, share);
         run.nodes += ejector.moves - before;
-        let found = reached.is_some();
+        if reached.is_none() {
+            missed = missed.max(target);
+            share = share.min(moves / 12);
+        }
         let placement = reached.unwrap_or_else(|| ejector.leftover());
         run.offer(placement.solution(run.problem, model));
         if by_capacity {
-            break;
+            return;
         }
         current = run.best_placement(model).unwrap_or(placement);
-        share = if found { share } else { (moves / 12).min(share) };
-        let height = run.height().unwrap_or(0);
-        if !found && goal + unit >= height || ejector.moves > 2 * moves {
-            break;
-        }
-        low = if found { low } else { goal };
-        low += (height.saturating_sub(low)) / 2;
+        goal = missed + run.height().unwrap_or(0).saturating_sub(missed).div_ceil(2);
     }
 }
 

@@ -15,6 +15,7 @@
 //! # Ok::<(), neap_pack::ProblemError>(())
 //! ```
 
+mod core;
 mod corner;
 mod csv;
 mod disjunct;

@@ -70,6 +70,32 @@ impl Plain {
         Plain { items, from, to, size, load, unit, floor, align, bound, lower_bound, sections }
     }
 
+    /// The problem of the items in `keep` (places in this one's lists, ascending) alone.
+    pub(crate) fn subset(&self, keep: &[u32]) -> Plain {
+        let pick = |list: &[u64]| -> Vec<u64> { keep.iter().map(|&id| list[id as usize]).collect() };
+        let span = |&id: &u32| Span::new(u64::from(self.from[id as usize]), u64::from(self.to[id as usize]));
+        let (sections, ranges) = Sections::new(&keep.iter().map(span).collect::<Vec<_>>());
+        let (from, to): (Vec<u32>, Vec<u32>) = ranges.into_iter().unzip();
+        let size = pick(&self.size);
+        let load = loads(&from, &to, &size, sections.count());
+        let floor = load.iter().copied().max().unwrap_or(0);
+        let items = keep.iter().map(|&id| self.items[id as usize]).collect();
+        let bound = load.iter().map(|load| load * self.unit).collect();
+        Plain {
+            items,
+            from,
+            to,
+            size,
+            load,
+            unit: self.unit,
+            floor,
+            align: self.align,
+            bound,
+            lower_bound: floor * self.unit,
+            sections,
+        }
+    }
+
     /// How many items there are.
     pub(crate) fn len(&self) -> usize {
         self.items.len()

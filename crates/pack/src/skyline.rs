@@ -32,18 +32,41 @@ pub(crate) fn traits(plain: &Plain, order: Order) -> Vec<Traits> {
     (0..plain.len()).map(one).collect()
 }
 
-/// Items by area with up to 30 % of noise from a fixed generator.
+/// Items by `(size + mean * shift / 64) * life^(power / 64)`, largest first: between size, area and lifetime.
+pub(crate) fn blended(plain: &Plain, power: u64, shift: u64) -> Vec<u32> {
+    let sum: u128 = plain.size.iter().map(|&size| u128::from(size)).sum();
+    let extra = (sum * u128::from(shift) / 64 / plain.len().max(1) as u128) as u64;
+    let weight = |id: usize| {
+        logarithm(plain.size[id] + extra) * 64 + logarithm(u64::from(plain.to[id] - plain.from[id])) * power
+    };
+    let mut keyed: Vec<(Reverse<u64>, u32)> = (0..plain.len()).map(|id| (Reverse(weight(id)), id as u32)).collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, id)| id).collect()
+}
+
+/// The binary logarithm in 2^-24ths: exact at powers of two, within 0.01 and ascending between them. Whole numbers only,
+/// so that it is the same on every machine.
+fn logarithm(x: u64) -> u64 {
+    let Some(whole) = x.checked_ilog2() else { return 0 };
+    let part = (u128::from(x) << 24 >> whole) as u64 - (1 << 24);
+    let bend = (part * ((1 << 24) - part)) >> 24;
+    (u64::from(whole) << 24) + part + bend * 22 / 64
+}
+
+/// Items by area or `size * life^1.2`, times a number between 1 and 2 from a fixed generator, largest first.
 pub(crate) fn noisy(plain: &Plain, seed: u64) -> Vec<u32> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut noise = || {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        u128::from(700 + state % 601)
+        (state >> 8) % (60 << 24)
     };
-    let area = |id: usize| u128::from(plain.size[id]) * u128::from(plain.to[id] - plain.from[id]);
-    let mut keyed: Vec<(Reverse<u128>, u32)> =
-        (0..plain.len()).map(|id| (Reverse(area(id) * noise()), id as u32)).collect();
+    let power = if seed % 2 == 0 { 64 } else { 77 };
+    let weight =
+        |id: usize| logarithm(plain.size[id]) * 64 + logarithm(u64::from(plain.to[id] - plain.from[id])) * power;
+    let mut keyed: Vec<(Reverse<u64>, u32)> =
+        (0..plain.len()).map(|id| (Reverse(weight(id) + noise()), id as u32)).collect();
     keyed.sort_unstable();
     keyed.into_iter().map(|(_, id)| id).collect()
 }

@@ -1,8 +1,9 @@
 //! Plain problems: skylines, ejection, exact search, in the order of what they cost.
 
+use crate::core::{self, Core};
 use crate::corner::restart::{Answer, Restarts};
 use crate::eject::Ejector;
-use crate::fit::{self, Choice, Placement};
+use crate::fit::Placement;
 use crate::general;
 use crate::model::Model;
 use crate::orders::body_traits;
@@ -13,10 +14,14 @@ use crate::problem::{Problem, RegionId};
 use crate::run::Run;
 use crate::skyline;
 
+/// Up to this many items the exact search takes the problem as a whole at once.
+const SMALL: usize = 600;
+/// Above this many items a core is no longer tried.
+const LARGE_CORE: usize = 3_000;
 /// Above this many items only the two best skylines are made.
-const MANY: usize = 200_000;
+const MANY: usize = 50_000;
 /// Above this many pairs that share a section, nothing that lists them is run.
-const MANY_PAIRS: u64 = 60_000_000;
+const MANY_PAIRS: u64 = 400_000_000;
 /// The same for the exact search, which keeps them in memory.
 const EXACT_PAIRS: u64 = 4_000_000;
 
@@ -26,12 +31,7 @@ pub(crate) fn solve(problem: &Problem, plain: &Plain, options: &Options, watch: 
     run.infeasible = overload(problem, plain);
     match options.method {
         Method::Search => search(&mut run, plain),
-        Method::Portfolio => {
-            skylines(&mut run, plain);
-            if plain.pairs() <= EXACT_PAIRS && !run.done() {
-                eject(&mut run, plain, 8 * plain.len() as u64);
-            }
-        }
+        Method::Portfolio => skylines(&mut run, plain),
         Method::Skyline(order) => sky(&mut run, plain, order),
         method => peers::run(&mut run, &Model::new(problem), method),
     }
@@ -62,18 +62,32 @@ fn search(run: &mut Run<'_, '_>, plain: &Plain) {
         return;
     }
     let pairs = plain.pairs();
-    let mut exact = (pairs <= EXACT_PAIRS).then(|| Restarts::new(plain));
     let goal = goal(run, plain);
+    if plain.len() > MANY && run.left() < 20 * plain.len() as u64 {
+        // Too few nodes for more than a repair of the highest places.
+        if pairs <= MANY_PAIRS {
+            let height = run.height().unwrap_or(0);
+            let goal = height - height.saturating_sub(run.lower_bound) / 8;
+            eject(run, plain, goal, plain.len() as u64 / 10);
+        }
+        run.limit_hit |= !run.done();
+        return;
+    }
+    if pairs <= MANY_PAIRS && plain.len() > SMALL {
+        cores(run, plain, goal);
+    }
+    if run.done() {
+        return;
+    }
+    let mut exact = (pairs <= EXACT_PAIRS).then(|| Restarts::new(plain));
     if let Some(exact) = &mut exact {
-        let share = if run.options.goal == Goal::Fit {
-            run.left() / 2
-        } else {
-            (40 * plain.len() as u64 + 20_000).min(run.left() / 2)
-        };
+        let fit = run.options.goal == Goal::Fit;
+        let share = if fit { run.left() / 2 } else { (40 * plain.len() as u64 + 20_000).min(run.left() / 2) };
         ask(run, plain, exact, goal, share);
     }
     if pairs <= MANY_PAIRS && !run.done() {
-        eject(run, plain, (20 * plain.len() as u64).clamp(20_000, 400_000).min(run.left() / 2));
+        let floor = run.lower_bound;
+        eject(run, plain, floor, (20 * plain.len() as u64).clamp(20_000, 400_000).min(run.left() / 2));
     }
     match &mut exact {
         Some(exact) if run.options.goal == Goal::Fit && !run.done() => {
@@ -94,6 +108,12 @@ fn goal(run: &Run<'_, '_>, plain: &Plain) -> u64 {
     }
 }
 
+fn filled(run: &mut Run<'_, '_>, plain: &Plain, ranked: &[u32]) {
+    let (offsets, _) = skyline::fill(plain, ranked);
+    run.nodes += plain.len() as u64;
+    run.offer(plain.solution(run.problem, &offsets));
+}
+
 fn sky(run: &mut Run<'_, '_>, plain: &Plain, order: Order) {
     let (offsets, _) = skyline::skyline(plain, order);
     run.nodes += plain.len() as u64;
@@ -102,10 +122,13 @@ fn sky(run: &mut Run<'_, '_>, plain: &Plain, order: Order) {
 
 /// Skylines by several orders, then by area with noise, as many as a few million items' work allows.
 fn skylines(run: &mut Run<'_, '_>, plain: &Plain) {
-    let orders: &[Order] = match plain.len() {
-        0..=20_000 => &[Order::Area, Order::Temporal, Order::Load, Order::Size, Order::Life],
-        20_001..=MANY => &[Order::Area, Order::Temporal],
-        _ => &[Order::Area],
+    let (orders, blends): (&[Order], &[(u64, u64)]) = match plain.len() {
+        0..=20_000 => (
+            &[Order::Area, Order::Temporal, Order::Load, Order::Size, Order::Life],
+            &[(77, 0), (54, 16), (54, 0), (64, 16)],
+        ),
+        20_001..=MANY => (&[Order::Area], &[(54, 16)]),
+        _ => (&[Order::Area], &[]),
     };
     for &order in orders {
         sky(run, plain, order);
@@ -113,22 +136,62 @@ fn skylines(run: &mut Run<'_, '_>, plain: &Plain) {
             return;
         }
     }
-    let rounds = (3_000 / plain.len().max(1)).min(16) as u64;
+    for &(power, shift) in blends {
+        filled(run, plain, &skyline::blended(plain, power, shift));
+        if run.done() {
+            return;
+        }
+    }
+    let rounds = (10_000 / plain.len().max(1)).min(40) as u64;
     for seed in 0..rounds {
-        let (offsets, _) = skyline::fill(plain, &skyline::noisy(plain, seed));
-        run.nodes += plain.len() as u64;
-        run.offer(plain.solution(run.problem, &offsets));
+        filled(run, plain, &skyline::noisy(plain, seed));
         if run.done() {
             return;
         }
     }
 }
 
+/// Tries cores of falling fullness at `goal` units, from tiny ones upwards, while they are small enough to pay.
+fn cores(run: &mut Run<'_, '_>, plain: &Plain, goal: u64) {
+    let model = Model::new(run.problem);
+    let by_area = Order::Area.sorted(&body_traits(&model));
+    let mut ejector = Ejector::new(&model);
+    let mut before = 0;
+    for threshold in core::THRESHOLDS {
+        let keep = core::items(plain, goal, threshold);
+        if run.done() || keep.len() > LARGE_CORE {
+            return;
+        }
+        if keep.len() == before || keep.is_empty() {
+            continue;
+        }
+        before = keep.len();
+        let nodes = (100 * keep.len() as u64 + 10_000).min(run.left() / 4);
+        let (answer, spent) = core::solve(
+            plain,
+            &keep,
+            goal,
+            nodes,
+            &mut ejector,
+            &by_area,
+            (4 * plain.len() as u64).min(run.left() / 4),
+        );
+        run.nodes += spent;
+        match answer {
+            Core::Whole(placement) => run.offer(placement.solution(run.problem, &model)),
+            Core::Exhausted => return exhausted(run, plain, goal),
+            Core::Open => {}
+        }
+    }
+}
+
 /// Asks the exact search for `capacity` units and books the answer. Returns whether it was settled, either way.
 fn ask(run: &mut Run<'_, '_>, plain: &Plain, exact: &mut Restarts<'_>, capacity: u64, nodes: u64) -> bool {
+    // A node looks at every section of its part: in long problems it counts for more.
+    let cost = 1 + plain.sections.count() as u64 / 1_000;
     let before = exact.nodes();
-    let answer = exact.ask(capacity, nodes, &mut |now| run.stop(now - before));
-    run.nodes += exact.nodes() - before;
+    let answer = exact.ask(capacity, nodes / cost + 1, &mut |now| run.stop((now - before) * cost));
+    run.nodes += (exact.nodes() - before) * cost;
     match answer {
         Answer::Found(offsets) => run.offer(plain.solution(run.problem, &offsets)),
         Answer::Exhausted => exhausted(run, plain, capacity),
@@ -175,15 +238,12 @@ fn proved(run: &Run<'_, '_>, plain: &Plain) -> u64 {
     run.lower_bound.div_ceil(plain.unit).saturating_sub(1)
 }
 
-/// Ejection towards the floor, then towards the middle between floor and best.
-fn eject(run: &mut Run<'_, '_>, plain: &Plain, moves: u64) {
+/// Ejection towards `goal` bytes, then by bisection between what was not reached and the best.
+fn eject(run: &mut Run<'_, '_>, plain: &Plain, goal: u64, moves: u64) {
     let model = Model::new(run.problem);
-    let order = Order::Area.sorted(&body_traits(&model));
-    let Some(fitted) = fit::place(run.problem, &model, &order, Choice::First) else { return };
-    run.offer(fitted.solution(run.problem, &model));
-    let mut ejector = Ejector::new(&model);
-    let start = run.best_placement(&model).unwrap_or(fitted);
-    general::descend(run, &model, &mut ejector, start, plain.unit, moves);
+    if let Some(start) = run.best_placement(&model) {
+        general::descend(run, &model, &mut Ejector::new(&model), start, plain.unit, goal, moves);
+    }
 }
 
 impl Run<'_, '_> {
