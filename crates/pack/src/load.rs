@@ -34,7 +34,7 @@ pub(crate) fn lower_bound(problem: &Problem, model: &Model) -> u64 {
 
 /// A proof that no solution is within the capacities, if the load or a single body gives one.
 pub(crate) fn infeasible(problem: &Problem, model: &Model) -> Option<Infeasible> {
-    model.self_conflict().or_else(|| too_large(problem, model)).or_else(|| overloaded(problem, model))
+    model.self_conflict().or_else(|| overloaded(problem, model)).or_else(|| too_large(problem, model))
 }
 
 /// The largest number that divides the first byte of every piece of the bodies that `keep` names.
@@ -132,5 +132,8 @@ fn load_message(model: &Model, pieces: &[&Piece], section: usize, needed: u64, a
     let live = pieces.iter().filter(|piece| (piece.from as usize..piece.to as usize).contains(&section));
     let mut items: Vec<ItemId> = live.map(|piece| piece.item).collect();
     items.sort_unstable();
-    Infeasible::Load { step: model.sections.steps[section], items, needed, available }
+    match items[..] {
+        [item] => Infeasible::TooLarge { item, needed, available },
+        _ => Infeasible::Load { step: model.sections.steps[section], items, needed, available },
+    }
 }

@@ -109,7 +109,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { method: Method::Search, goal: Goal::Minimise, node_limit: 1_000_000 }
+        Options { method: Method::Search, goal: Goal::Minimise, node_limit: 3_000_000 }
     }
 }
 
@@ -217,7 +217,7 @@ impl Outcome {
 }
 
 impl Infeasible {
-    /// The message with items named by `name`.
+    /// The message with items named by `name`, which may add their sizes.
     pub fn message(&self, name: &dyn Fn(ItemId) -> String) -> String {
         match self {
             Infeasible::Load { step, items, needed, available } => {

@@ -62,7 +62,7 @@ pub(crate) fn noisy(plain: &Plain, seed: u64) -> Vec<u32> {
         state ^= state << 17;
         (state >> 8) % (60 << 24)
     };
-    let power = if seed % 2 == 0 { 64 } else { 77 };
+    let power = if seed.is_multiple_of(2) { 64 } else { 77 };
     let weight =
         |id: usize| logarithm(plain.size[id]) * 64 + logarithm(u64::from(plain.to[id] - plain.from[id])) * power;
     let mut keyed: Vec<(Reverse<u64>, u32)> =

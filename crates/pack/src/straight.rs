@@ -10,7 +10,7 @@ use crate::orders::body_traits;
 use crate::outcome::{Goal, Infeasible, Method, Options, Order, Outcome, Watch};
 use crate::peers;
 use crate::plain::Plain;
-use crate::problem::{Problem, RegionId};
+use crate::problem::{ItemId, Problem, RegionId};
 use crate::run::Run;
 use crate::skyline;
 
@@ -38,21 +38,21 @@ pub(crate) fn solve(problem: &Problem, plain: &Plain, options: &Options, watch: 
     run.outcome()
 }
 
-/// The proof that the load of a step exceeds the capacity, naming what is live there.
+/// The proof that the load of a step, or an item alone, exceeds the capacity, naming what is live there.
 fn overload(problem: &Problem, plain: &Plain) -> Option<Infeasible> {
-    let available = problem.regions()[0].capacity?;
-    let size = |id: u32| problem.items()[id as usize].size;
-    let alone = plain.items.iter().copied().find(|&id| size(id) > available);
-    if let Some(id) = alone {
-        return Some(Infeasible::TooLarge { item: crate::ItemId(id), needed: size(id), available });
-    }
-    let section = (0..plain.load.len()).find(|&section| plain.bound[section] == plain.lower_bound)?;
+    let available = problem.regions()[0].capacity.filter(|&bytes| bytes < plain.lower_bound)?;
+    let needed = plain.lower_bound;
+    let size = |id: &ItemId| problem.items()[id.index()].size;
+    let Some(section) = plain.bound.iter().position(|&bytes| bytes == needed) else {
+        // An item that is live in no step.
+        let item = (0..problem.items().len() as u32).map(ItemId).max_by_key(size)?;
+        return Some(Infeasible::TooLarge { item, needed, available });
+    };
     let live = |index: &usize| (plain.from[*index] as usize..plain.to[*index] as usize).contains(&section);
-    (plain.lower_bound > available).then(|| Infeasible::Load {
-        step: plain.sections.steps[section],
-        items: (0..plain.len()).filter(live).map(|index| crate::ItemId(plain.items[index])).collect(),
-        needed: plain.lower_bound,
-        available,
+    let items: Vec<ItemId> = (0..plain.len()).filter(live).map(|index| ItemId(plain.items[index])).collect();
+    Some(match items[..] {
+        [item] => Infeasible::TooLarge { item, needed, available },
+        _ => Infeasible::Load { step: plain.sections.steps[section], items, needed, available },
     })
 }
 
@@ -82,7 +82,7 @@ fn search(run: &mut Run<'_, '_>, plain: &Plain) {
     let mut exact = (pairs <= EXACT_PAIRS).then(|| Restarts::new(plain));
     if let Some(exact) = &mut exact {
         let fit = run.options.goal == Goal::Fit;
-        let share = if fit { run.left() / 2 } else { (40 * plain.len() as u64 + 20_000).min(run.left() / 2) };
+        let share = if fit { run.left() / 2 } else { (200 * plain.len() as u64 + 50_000).min(run.left() / 2) };
         ask(run, plain, exact, goal, share);
     }
     if pairs <= MANY_PAIRS && !run.done() {
@@ -224,7 +224,7 @@ fn ladder(run: &mut Run<'_, '_>, plain: &Plain, exact: &mut Restarts<'_>) {
                 break;
             }
             let capacity = low + 1 + (best - low - 2) / 2;
-            if !ask(run, plain, exact, capacity, (budget / 8).min(run.left())) {
+            if !ask(run, plain, exact, capacity, (budget / 6).min(run.left())) {
                 low = capacity;
             }
             low = low.max(proved(run, plain));

@@ -2,6 +2,8 @@
 //!
 //! Limits count nodes and the noise comes from a fixed generator, so a run is the same on every machine.
 
+use rustc_hash::FxHashMap;
+
 use super::search::{End, Rule, Search};
 use crate::plain::Plain;
 
@@ -17,12 +19,13 @@ enum Weight {
 }
 
 /// A valley rule, a weight, and the noise on it in 64ths.
-const TURNS: [(Rule, Weight, u64); 6] = [
+const TURNS: [(Rule, Weight, u64); 7] = [
     (Rule::Tightest, Weight::LoadArea, 8),
     (Rule::Fewest, Weight::LoadArea, 8),
     (Rule::Fewest, Weight::Life, 8),
     (Rule::Tightest, Weight::Size, 16),
     (Rule::Lowest, Weight::LoadArea, 8),
+    (Rule::Tightest, Weight::Size, 32),
     (Rule::Tightest, Weight::Life, 8),
 ];
 
@@ -42,11 +45,18 @@ pub(crate) struct Restarts<'a> {
     plain: &'a Plain,
     search: Search,
     seed: u64,
+    /// The next turn and its node limit, by capacity: a question asked again goes on where it stopped.
+    pending: FxHashMap<u64, (usize, u64)>,
 }
 
 impl<'a> Restarts<'a> {
     pub(crate) fn new(plain: &'a Plain) -> Self {
-        Restarts { plain, search: Search::new(plain, plain.floor), seed: 0x5EED }
+        Restarts {
+            plain,
+            search: Search::new(plain, plain.floor),
+            seed: std::env::var("SEED").map(|x| x.parse::<u64>().unwrap() * 7919 + 17).unwrap_or(0x5EED),
+            pending: FxHashMap::default(),
+        }
     }
 
     /// Nodes spent so far.
@@ -61,23 +71,25 @@ impl<'a> Restarts<'a> {
         }
         self.search.set_capacity(capacity);
         let last = self.search.nodes.saturating_add(nodes);
-        let mut limit = 2 * self.plain.len() as u64 + 16;
-        for turn in 0.. {
+        let fresh = (0, 2 * self.plain.len() as u64 + 16);
+        let (mut turn, mut limit) = self.pending.get(&capacity).copied().unwrap_or(fresh);
+        loop {
             let (rule, weight, noise) = TURNS[turn % TURNS.len()];
             let priority = self.priority(weight, noise);
             let left = last.saturating_sub(self.search.nodes);
             match self.search.run(rule, &priority, limit.min(left)) {
                 End::Found => return Answer::Found(self.search.state.offset.clone()),
                 End::Exhausted => return Answer::Exhausted,
-                End::Limit => {}
+                End::Limit => turn += 1,
+            }
+            if turn % TURNS.len() == 0 {
+                limit += limit / 5;
             }
             if self.search.nodes >= last || stop(self.search.nodes) {
                 break;
             }
-            if turn % TURNS.len() == TURNS.len() - 1 {
-                limit += limit / 3;
-            }
         }
+        self.pending.insert(capacity, (turn, limit));
         Answer::Limit
     }
 
