@@ -8,6 +8,7 @@ pub mod canonicalize_views;
 pub mod cse;
 pub mod dce;
 pub mod effects;
+pub mod fuse;
 pub mod lock_effects;
 pub mod locks;
 pub mod params;

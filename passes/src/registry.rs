@@ -6,6 +6,7 @@ use crate::pipeline::NamedPipeline;
 /// Every pass, in the order of `--list-passes`.
 #[rustfmt::skip]
 pub static PASSES: &[&PassInfo] = &[
+    &crate::fuse::INFO,
     &crate::canonicalize_views::INFO,
     &crate::lock_effects::INFO,
     &crate::cse::INFO,
