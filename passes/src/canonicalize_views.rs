@@ -4,7 +4,7 @@
 //!
 //! - `neap.view` on operations whose results lie inside an operand: reshapes and their kin, transposes that move only unit dimensions,
 //!   slices and splits whose elements are consecutive in the operand ([`view`]).
-//! - `neap.may_inplace`: results that may overwrite an operand, elementwise and row by row ([`candidates`]).
+//! - `neap.may_inplace`: results that may overwrite an operand, elementwise and row by row ([`candidates`]), also of fused operations.
 //! - `neap.may_place`: operands of a concatenation along its outermost dimension, which may be written straight into the result.
 //!
 //! Views are decided here; the other two are candidates, of which `reorder` takes some. An operation that already has one of these
@@ -22,6 +22,7 @@
 //! - `refused`: what facts permit and something else forbids; each has a remark.
 
 mod candidates;
+mod fused;
 mod view;
 mod window;
 

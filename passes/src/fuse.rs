@@ -126,7 +126,9 @@ fn group_block(
         apart(module, *op, reader, &why, cx);
     }
     for (op, verdict) in refused {
-        let Some(reader) = module.value(module.results(op)[0]).uses().iter().map(|usage| usage.op).min() else { continue };
+        let Some(reader) = module.value(module.results(op)[0]).uses().iter().map(|usage| usage.op).min() else {
+            continue;
+        };
         let why = match verdict {
             Verdict::Raises(bytes) => format!("the peak would rise by {bytes} bytes"),
             Verdict::NotJudged => "whether the peak would rise was not judged".to_owned(),

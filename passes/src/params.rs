@@ -81,7 +81,7 @@ fn elements(module: &Module, text: &str, ty: Ty) -> Option<Vec<i64>> {
         let values = from_hex(digits, module.elem_bits(*elem).ok()?)?;
         return spread(values, count);
     }
-    let words = body.split(|c: char| matches!(c, '[' | ']' | ',' | ' ')).filter(|word| !word.is_empty());
+    let words = body.split(['[', ']', ',', ' ']).filter(|word| !word.is_empty());
     let number = |word: &str| match word {
         "true" => Some(1),
         "false" => Some(0),
@@ -110,7 +110,7 @@ fn from_hex(digits: &str, bits: u64) -> Option<Vec<i64>> {
         let unused = 64 - 8 * width as u32;
         (raw << unused) as i64 >> unused
     };
-    (bytes.len() % width == 0).then(|| bytes.chunks(width).map(number).collect())
+    bytes.len().is_multiple_of(width).then(|| bytes.chunks(width).map(number).collect())
 }
 
 #[cfg(test)]

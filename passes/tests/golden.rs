@@ -27,6 +27,7 @@ golden! {
     canonicalize_views: "canonicalize-views", stable;
     cse: "cse", stable;
     dce: "dce", stable;
+    fuse: "fuse", stable;
     lock_effects: "lock-effects", stable;
     strip_plan: "strip-plan", stable;
 }

@@ -1,5 +1,6 @@
 //! Candidates: results that may overwrite an operand, operands that may be written straight into the result.
 
+use super::fused::streams;
 use super::{Refusal, Returned, asked, never, refuse, row_of};
 use crate::callees::facts_of;
 use crate::params::{self, Unknown};
@@ -13,7 +14,8 @@ use neap_ir::{Attr, Module, OpId, ValueId};
 pub(super) fn in_place(module: &mut Module, op: OpId, returned: &Returned, cx: &mut Context<'_>) {
     let row = row_of(module, cx, op);
     let known = [plan::MAY_INPLACE, plan::INPLACE].iter().any(|key| module.attr(op, key).is_some());
-    if row.inplace.is_empty() || known {
+    let fused = module.op_name(op) == "neap.fused";
+    if row.inplace.is_empty() && !fused || known {
         return;
     }
     let views = module.views(op);
@@ -24,7 +26,8 @@ pub(super) fn in_place(module: &mut Module, op: OpId, returned: &Returned, cx: &
         }
         let operands: Vec<ValueId> = module.data_operands(op).collect();
         for (at, operand) in operands.iter().enumerate() {
-            let Some(rule) = row.inplace_rule(index, at) else { continue };
+            let streams = || (fused && streams(module, cx.facts, op, at)).then_some(Rule::Lockstep);
+            let Some(rule) = row.inplace_rule(index, at).or_else(streams) else { continue };
             // The same value once more offers the same bytes, and a constant offers none.
             if operands[..at].contains(operand) || is_constant(module, cx, *operand) {
                 continue;
@@ -216,7 +219,7 @@ fn part(
     let asked =
         module.attr(from, plan::ALIGN).and_then(Attr::as_i64).and_then(|align| u64::try_from(align).ok()).unwrap_or(1);
     let align = cx.profile.align.max(asked);
-    if byte_offset % align == 0 {
+    if byte_offset.is_multiple_of(align) {
         Ok(())
     } else {
         Err(format!("it would start at byte {byte_offset}, alignment is {align}"))

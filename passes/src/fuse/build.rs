@@ -1,7 +1,7 @@
 //! Turns a group into one `neap.fused` whose body is the group.
 
 use neap_ir::{Attr, Module, OpId, OpSpec, ValueId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Attributes of the last operation that speak of its result, and so of the fused operation's.
 const OF_RESULT: &[&str] = &["neap.name", "neap.names", "neap.bytes", "neap.dims"];
@@ -30,7 +30,8 @@ pub(super) fn fuse(module: &mut Module, ops: &[OpId]) -> Option<OpId> {
     for op in ops {
         module.detach(*op);
         module.append(block, *op);
-        let inside: Vec<ValueId> = module.operands(*op).map(|value| args.get(&value).copied().unwrap_or(value)).collect();
+        let inside: Vec<ValueId> =
+            module.operands(*op).map(|value| args.get(&value).copied().unwrap_or(value)).collect();
         module.set_operands(*op, &inside);
     }
     let end = module.create(OpSpec { name: "neap.yield", operands: &[result], ..OpSpec::default() });
@@ -40,8 +41,9 @@ pub(super) fn fuse(module: &mut Module, ops: &[OpId]) -> Option<OpId> {
 
 /// What the group reads from outside, in the order of first reading.
 fn outside(module: &Module, ops: &[OpId]) -> Vec<ValueId> {
-    let inside = |value: &ValueId| module.defining_op(*value).is_some_and(|op| ops.contains(&op));
-    let mut seen = rustc_hash::FxHashSet::default();
+    let made: FxHashSet<OpId> = ops.iter().copied().collect();
+    let inside = |value: &ValueId| module.defining_op(*value).is_some_and(|op| made.contains(&op));
+    let mut seen = FxHashSet::default();
     let reads = ops.iter().flat_map(|op| module.operands(*op));
     reads.filter(|value| !inside(value) && seen.insert(*value)).collect()
 }
@@ -57,7 +59,8 @@ fn attributes(module: &mut Module, ops: &[OpId]) -> Vec<(&'static str, Attr)> {
     let all = |module: &Module, key| ops.iter().filter_map(|op| module.attr(*op, key)?.as_i64()).collect::<Vec<i64>>();
     let (scratch, align, cycles) = (all(module, "neap.scratch"), all(module, "neap.align"), all(module, "neap.cycles"));
     let cycles = (cycles.len() == ops.len()).then(|| cycles.iter().fold(0i64, |sum, one| sum.saturating_add(*one)));
-    let numbers = [("neap.scratch", scratch.into_iter().max()), ("neap.align", align.into_iter().max()), ("neap.cycles", cycles)];
+    let numbers =
+        [("neap.scratch", scratch.into_iter().max()), ("neap.align", align.into_iter().max()), ("neap.cycles", cycles)];
     for (key, number) in numbers {
         if let Some(number) = number {
             attrs.push((key, module.i64_attr(number)));

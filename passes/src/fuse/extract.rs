@@ -2,12 +2,11 @@
 //!
 //! A tree's cost counts a shared value once per reader, which is exponential and prefers the wrong terms; so the tree's cost only gives
 //! a first, well-founded choice (Knuth 1977). Then each class with a choice is looked at again with exact costs: how much a term adds to what
-//! is needed anyway, counted by reference counts as in technology mapping (exact local area, Mishchenko et al. 2007). Terms may
-//! only be built from classes that came before in the first choice, so that no choice closes a cycle. Near-linear: a look costs what its
-//! own part of the graph costs.
+//! is needed anyway, counted by reference counts as in technology mapping (exact local area, Mishchenko et al. 2007). A choice
+//! that would close a cycle is none. Near-linear: a look costs what its own part of the graph costs, and looking for cycles has a limit.
 
 use egg::Id;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -22,27 +21,24 @@ pub(super) struct Choice {
 
 /// Per class the index of the choice taken. `choices` has canonical classes; of equal ones the first is taken.
 pub(super) fn extract(choices: &FxHashMap<Id, Vec<Choice>>, roots: &[Id]) -> FxHashMap<Id, usize> {
-    let mut picks = first(choices);
+    let picks = first(choices);
     let mut graph = Needed { choices, picked: FxHashMap::default(), count: FxHashMap::default() };
     graph.picked.extend(picks.iter().map(|(class, pick)| (*class, pick.choice)));
     graph.add(roots);
     let mut order: Vec<Id> = choices.iter().filter(|(_, list)| list.len() > 1).map(|(class, _)| *class).collect();
     order.sort_by_key(|class| picks.get(class).map(|pick| pick.rank));
+    let mut effort = EFFORT.saturating_mul(choices.len());
     for class in order {
-        if graph.count.get(&class).is_none_or(|count| *count == 0) {
-            continue;
-        }
-        let Some(rank) = picks.get(&class).map(|pick| pick.rank) else { continue };
-        let founded = |choice: &Choice| choice.children.iter().all(|child| picks.get(child).is_some_and(|pick| pick.rank < rank));
-        let open: Vec<usize> = (0..choices[&class].len()).filter(|at| founded(&choices[&class][*at])).collect();
-        let best = graph.best(class, &open);
-        graph.picked.insert(class, best);
-        if let Some(pick) = picks.get_mut(&class) {
-            pick.choice = best;
+        if graph.count.get(&class).is_some_and(|count| *count > 0) {
+            let best = graph.best(class, &mut effort);
+            graph.picked.insert(class, best);
         }
     }
     graph.picked
 }
+
+/// Classes looked at per class, all in all, to see whether a choice would close a cycle.
+const EFFORT: usize = 64;
 
 #[derive(Clone, Copy)]
 struct Pick {
@@ -136,10 +132,13 @@ impl<'a> Needed<'a> {
 
     /// The choice that adds least to what the rest needs. Two choices are compared by the difference: one is needed before the other
     /// is given up, so that what both share is not walked.
-    fn best(&mut self, class: Id, open: &[usize]) -> usize {
+    fn best(&mut self, class: Id, effort: &mut usize) -> usize {
         let list = &self.choices[&class];
         let mut best = self.picked[&class];
-        for other in open.iter().copied().filter(|other| *other != best).collect::<Vec<_>>() {
+        for other in (0..list.len()).filter(|other| *other != self.picked[&class]).collect::<Vec<_>>() {
+            if self.may_reach(&list[other].children, class, effort) {
+                continue;
+            }
             let added = self.add(&list[other].children).saturating_add(list[other].cost);
             let saved = self.drop(&list[best].children).saturating_add(list[best].cost);
             if (added, other) < (saved, best) {
@@ -150,6 +149,25 @@ impl<'a> Needed<'a> {
             }
         }
         best
+    }
+
+    /// Whether `class` takes part in what classes are built from; true as well when looking has become too expensive.
+    fn may_reach(&self, from: &[Id], class: Id, effort: &mut usize) -> bool {
+        let mut seen: FxHashSet<Id> = FxHashSet::default();
+        let mut open = from.to_vec();
+        while let Some(next) = open.pop() {
+            if next == class || *effort == 0 {
+                return true;
+            }
+            *effort -= 1;
+            match self.choice(next) {
+                Some(choice) if seen.insert(next) => open.extend(&choice.children),
+                Some(_) => {}
+                // A class without any well-founded choice.
+                None => return true,
+            }
+        }
+        false
     }
 }
 

@@ -107,7 +107,9 @@ impl Groups {
         let streams = |usage: &neap_ir::Use| {
             let row = facts_of(module, facts, usage.op);
             let made = Shaped::of(module, module.results(usage.op)[0]);
-            let same = Shaped::of(module, result).zip(made).is_some_and(|(from, to)| from.same_sizes(&to) && from.dense && to.dense);
+            let same = Shaped::of(module, result)
+                .zip(made)
+                .is_some_and(|(from, to)| from.same_sizes(&to) && from.dense && to.dense);
             is_elementwise(row.role) && row.per_element(usage.operand as usize) && same
         };
         if !uses.iter().all(streams) {
@@ -175,7 +177,8 @@ fn path(module: &Module, from: OpId, to: OpId) -> Option<Vec<OpId>> {
         if open.len() > LOOK {
             return None;
         }
-        let mut readers: Vec<OpId> = module.results(op).iter().flat_map(|value| module.value(*value).uses()).map(|usage| usage.op).collect();
+        let mut readers: Vec<OpId> =
+            module.results(op).iter().flat_map(|value| module.value(*value).uses()).map(|usage| usage.op).collect();
         readers.sort_unstable();
         readers.dedup();
         for reader in readers {

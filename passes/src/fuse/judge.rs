@@ -97,7 +97,8 @@ impl Judge<'_, '_> {
         };
         let mut chunks = vec![open.to_vec()];
         while let Some(chunk) = chunks.pop() {
-            let rest: Vec<OpId> = apart.iter().copied().filter(|op| !chunk.contains(op)).collect();
+            let joins: FxHashSet<OpId> = chunk.iter().copied().collect();
+            let rest: Vec<OpId> = apart.iter().copied().filter(|op| !joins.contains(op)).collect();
             match self.peak(&rest) {
                 Some(peak) if peak <= best => {
                     best = peak;
@@ -141,12 +142,14 @@ impl Judge<'_, '_> {
         if !is_elementwise(row.role) || self.module.scratch_bytes(op) > 0 {
             return false;
         }
-        let mut new: Vec<ValueId> = self.outline.in_arena(self.module.operands(op)).filter(|value| !read.contains(value)).collect();
+        let mut new: Vec<ValueId> =
+            self.outline.in_arena(self.module.operands(op)).filter(|value| !read.contains(value)).collect();
         new.dedup();
         match new[..] {
             [] => true,
             [one] => {
-                let steps = self.module.data_operands(op).enumerate().all(|(at, value)| value != one || row.per_element(at));
+                let steps =
+                    self.module.data_operands(op).enumerate().all(|(at, value)| value != one || row.per_element(at));
                 let shapes = Shaped::of(self.module, one).zip(Shaped::of(self.module, made));
                 let bits = |shape: Shaped<'_>| self.module.elem_bits(shape.elem).unwrap_or(u64::MAX);
                 let over = shapes.is_some_and(|(from, to)| from.same_sizes(&to) && bits(from) >= bits(to));

@@ -55,7 +55,8 @@ impl Members {
                 let Some(block) = module.parent_block(op) else { continue };
                 let count = count.entry(block).or_default();
                 writes.insert(op, *count);
-                *count += u32::from(quiet.get(op).is_some_and(|found| found.values().any(|access| *access == Access::Write)));
+                *count +=
+                    u32::from(quiet.get(op).is_some_and(|found| found.values().any(|access| *access == Access::Write)));
             }
         }
         Members { ops, aliases: effects.aliases.into_keys().collect(), writes }
@@ -76,7 +77,8 @@ impl Members {
 fn plain(module: &Module, facts: &Facts, op: OpId) -> bool {
     let tensor = |value: &ValueId| matches!(module.ty(module.value_ty(*value)), Type::Tensor { .. });
     let alone = module.op_regions(op).is_empty() && module.successors(op).is_empty();
-    let values = matches!(module.results(op), [result] if tensor(result)) && !module.operands(op).any(|value| module.is_token(value));
+    let values = matches!(module.results(op), [result] if tensor(result))
+        && !module.operands(op).any(|value| module.is_token(value));
     let fixed = [Role::Constant, Role::Declare, Role::Yield, Role::Handle, Role::Alloc, Role::Token];
     alone && values && !fixed.contains(&facts_of(module, facts, op).role)
 }
@@ -100,7 +102,9 @@ pub(super) fn movement(module: &Module, facts: &Facts, op: OpId) -> Option<Movem
         Role::Reshape if whole => Movement::Bits(operand),
         Role::Transpose => {
             let perm = match params::ints(module, facts, op, row, Key::Perm).ok()? {
-                Some(perm) => perm.into_iter().map(|axis| params::axis(axis, from.dims.len())).collect::<Option<Vec<usize>>>()?,
+                Some(perm) => {
+                    perm.into_iter().map(|axis| params::axis(axis, from.dims.len())).collect::<Option<Vec<usize>>>()?
+                }
                 None => (0..from.dims.len()).rev().collect(),
             };
             let mut sorted = perm.clone();

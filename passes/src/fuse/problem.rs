@@ -91,7 +91,8 @@ impl<'a> Outline<'a> {
             }
             let declared = module.views(op);
             for (index, result) in module.data_results(op).iter().enumerate() {
-                let given = declared.iter().find(|view| view.result as usize == index).map(|view| view.operand as usize);
+                let given =
+                    declared.iter().find(|view| view.result as usize == index).map(|view| view.operand as usize);
                 let likely = row.role == Role::Reshape && self.cx.profile.views.contains(module.op_name(op));
                 let base = given.or_else(|| row.view_operand(index).filter(|_| likely));
                 match base.and_then(|operand| module.data_operands(op).nth(operand)) {
@@ -115,7 +116,10 @@ impl<'a> Outline<'a> {
     }
 
     /// Those values whose bytes lie in the arena and whose life this block decides.
-    pub(super) fn in_arena<'v>(&'v self, values: impl Iterator<Item = ValueId> + 'v) -> impl Iterator<Item = ValueId> + 'v {
+    pub(super) fn in_arena<'v>(
+        &'v self,
+        values: impl Iterator<Item = ValueId> + 'v,
+    ) -> impl Iterator<Item = ValueId> + 'v {
         values.filter(|value| self.owner.contains_key(value))
     }
 
@@ -149,7 +153,11 @@ impl<'a> Outline<'a> {
         for value in self.storages.iter().filter(made) {
             storage.insert(*value, StorageId(spec.storages.len() as u32));
             let writers = module.defining_op(*value).as_ref().and_then(node_of).into_iter().collect();
-            spec.storages.push(Storage { size: module.value_bytes(*value).unwrap_or(0), writers, ..Storage::default() });
+            spec.storages.push(Storage {
+                size: module.value_bytes(*value).unwrap_or(0),
+                writers,
+                ..Storage::default()
+            });
         }
         for op in &self.ops {
             let Some(reader) = node_of(op) else { continue };
@@ -162,7 +170,9 @@ impl<'a> Outline<'a> {
                     spec.storages[read.index()].readers.push(reader);
                 }
             }
-            for before in self.waits.get(op).into_iter().flatten().filter_map(node_of).filter(|before| *before != reader) {
+            for before in
+                self.waits.get(op).into_iter().flatten().filter_map(node_of).filter(|before| *before != reader)
+            {
                 spec.deps.push((before, reader));
             }
             self.in_place(*op, reader, groups, &storage, &mut spec);
@@ -199,22 +209,25 @@ impl<'a> Outline<'a> {
         }
         let [made] = module.data_results(last) else { return };
         let Some(result) = storage.get(made).copied() else { return };
-        for (at, value) in module.data_operands(op).enumerate().filter(|(at, _)| row.per_element(*at)) {
-            let Some(operand) = self.owner.get(&value).filter(|owner| **owner == value).and_then(|owner| storage.get(owner)) else {
+        for (_, value) in module.data_operands(op).enumerate().filter(|(at, _)| row.per_element(*at)) {
+            let Some(operand) =
+                self.owner.get(&value).filter(|owner| **owner == value).and_then(|owner| storage.get(owner))
+            else {
                 continue;
             };
             let shapes = Shaped::of(module, value).zip(Shaped::of(module, *made));
             let bits = |shape: &Shaped<'_>| module.elem_bits(shape.elem).unwrap_or(u64::MAX);
             let over = shapes.is_some_and(|(from, to)| from.same_sizes(&to) && bits(&from) >= bits(&to));
-            let again = spec.in_place.iter().rev().take_while(|known| known.op == node).any(|known| known.operand == *operand);
-            if over && !again && operand != &result && self.streams(op, at, value, groups) {
+            let again =
+                spec.in_place.iter().rev().take_while(|known| known.op == node).any(|known| known.operand == *operand);
+            if over && !again && operand != &result && self.streams(op, value, groups) {
                 spec.in_place.push(InPlace { op: node, result, operand: *operand, required: false });
             }
         }
     }
 
     /// Whether all operations of the group of `op` read a value in step, so that the group's result may lie over it.
-    fn streams(&self, op: OpId, _at: usize, value: ValueId, groups: &Groups) -> bool {
+    fn streams(&self, op: OpId, value: ValueId, groups: &Groups) -> bool {
         let last = groups.group(op);
         self.module.value(value).uses().iter().filter(|usage| groups.group(usage.op) == last).all(|usage| {
             let row = facts_of(self.module, self.cx.facts, usage.op);

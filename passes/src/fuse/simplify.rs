@@ -35,7 +35,7 @@ pub(super) fn simplify(module: &mut Module, block: BlockId, members: &Members, c
     let Terms { graph, leaves, classes } = terms;
     let limit = TERMS.saturating_mul(ops.len()).saturating_add(1_000);
     // Limits count rounds and terms; egg's default of five seconds would make the result depend on the machine.
-    let runner = Runner::new(Tables::default())
+    let runner = Runner::<Term, Tables, ()>::new(Tables::default())
         .with_egraph(graph)
         .with_iter_limit(ROUNDS)
         .with_node_limit(limit)
@@ -67,12 +67,11 @@ enum Source {
 impl Terms {
     fn of(module: &Module, cx: &Context<'_>, ops: &[OpId]) -> Terms {
         let mut tables = Tables::default();
-        let mut known: FxHashMap<ValueId, usize> = FxHashMap::default();
+        let mut known: FxHashSet<ValueId> = FxHashSet::default();
         let results: FxHashSet<ValueId> = ops.iter().map(|op| module.results(*op)[0]).collect();
         let mut leaves = Vec::new();
         for value in ops.iter().flat_map(|op| module.operands(*op)).filter(|value| !results.contains(value)) {
-            if !known.contains_key(&value) {
-                known.insert(value, leaves.len());
+            if known.insert(value) {
                 leaves.push(value);
             }
         }
@@ -135,13 +134,21 @@ impl Terms {
                     let Some(root) = value(module, child) else { continue };
                     unread.extend(turn(module, cx, *op, root, self.graph.analysis.perm(perm)));
                     cx.count("composed", 1);
-                    cx.remark(module, *op, format!("`{}` does what it and those before it do together", module.op_name(*op)));
+                    cx.remark(
+                        module,
+                        *op,
+                        format!("`{}` does what it and those before it do together", module.op_name(*op)),
+                    );
                 }
                 Some(Source::Op(own)) if own == at => {}
                 _ => {
-                    let Some(new) = value(module, self.classes[at]).filter(|new| earlier(module, at, *new)) else { continue };
+                    let Some(new) = value(module, self.classes[at]).filter(|new| earlier(module, at, *new)) else {
+                        continue;
+                    };
                     // A function hands out what it made itself, not its argument or a constant.
-                    if handed_out.contains(&result) && !made_here(module, cx, new) || module.value(result).uses().is_empty() {
+                    if handed_out.contains(&result) && !made_here(module, cx, new)
+                        || module.value(result).uses().is_empty()
+                    {
                         continue;
                     }
                     cx.count("cancelled", 1);
@@ -159,8 +166,10 @@ impl Terms {
     /// Values that somebody reads who is no term of this block.
     fn roots(&self, module: &Module, ops: &[OpId]) -> Vec<Id> {
         let own: FxHashSet<OpId> = ops.iter().copied().collect();
-        let outside = |op: &OpId| module.value(module.results(*op)[0]).uses().iter().any(|usage| !own.contains(&usage.op));
-        let classes = ops.iter().zip(&self.classes).filter(|(op, _)| outside(op)).map(|(_, class)| self.graph.find(*class));
+        let outside =
+            |op: &OpId| module.value(module.results(*op)[0]).uses().iter().any(|usage| !own.contains(&usage.op));
+        let classes =
+            ops.iter().zip(&self.classes).filter(|(op, _)| outside(op)).map(|(_, class)| self.graph.find(*class));
         let unique: std::collections::BTreeSet<Id> = classes.collect();
         unique.into_iter().collect()
     }
@@ -175,7 +184,8 @@ impl Terms {
         for class in self.graph.classes() {
             let mut list: Vec<(Source, Choice)> = Vec::new();
             for term in &class.nodes {
-                let children: Vec<Id> = egg::Language::children(term).iter().map(|child| self.graph.find(*child)).collect();
+                let children: Vec<Id> =
+                    egg::Language::children(term).iter().map(|child| self.graph.find(*child)).collect();
                 match term {
                     Term::Leaf(leaf) => list.push((Source::Leaf(*leaf as usize), Choice { cost: 0, children })),
                     Term::Op(at, _) => {
@@ -253,7 +263,8 @@ fn cost(module: &Module, cx: &Context<'_>, op: OpId) -> u64 {
 fn permutes_by_attribute(module: &Module, cx: &Context<'_>, op: OpId) -> bool {
     let row = facts_of(module, cx.facts, op);
     let by = row.param(Key::Perm).filter(|param| param.operand.is_none()).and_then(|param| param.attr.as_deref());
-    row.role == Role::Transpose && by.is_some_and(|key| module.attr(op, key).is_some_and(|attr| attr.as_i64s().is_some()))
+    row.role == Role::Transpose
+        && by.is_some_and(|key| module.attr(op, key).is_some_and(|attr| attr.as_i64s().is_some()))
 }
 
 /// Gives a transpose another operand and permutation; the attribute keeps its form. Returns what it read from before.
@@ -294,7 +305,9 @@ fn sweep(module: &mut Module, ops: &[OpId], unread: &[OpId]) {
         if read || !open.contains(op) {
             continue;
         }
-        open.extend(module.operands(*op).filter_map(|value| module.defining_op(value)).filter(|from| own.contains(from)));
+        open.extend(
+            module.operands(*op).filter_map(|value| module.defining_op(value)).filter(|from| own.contains(from)),
+        );
         module.erase(*op);
     }
 }

@@ -181,7 +181,9 @@ fn bits_of_bits(graph: &mut Graph, class: Id) -> Vec<Id> {
 
 fn perm_of_perm(graph: &mut Graph, class: Id) -> Vec<Id> {
     let perms = |class: Id| {
-        let perm = |term: &Term| if let Term::Perm(perm, ty, [child]) = term { Some((graph.find(*child), *perm, *ty)) } else { None };
+        let perm = |term: &Term| {
+            if let Term::Perm(perm, ty, [child]) = term { Some((graph.find(*child), *perm, *ty)) } else { None }
+        };
         graph[class].nodes.iter().filter_map(perm).min()
     };
     let Some((child, outer, ty)) = perms(class) else { return Vec::new() };
@@ -209,7 +211,10 @@ fn perm_of_units(graph: &mut Graph, class: Id) -> Vec<Id> {
 }
 
 fn bits(graph: &Graph, class: Id) -> impl Iterator<Item = (Ty, Id)> + '_ {
-    graph[class].nodes.iter().filter_map(|term| if let Term::Bits(ty, [child]) = term { Some((*ty, *child)) } else { None })
+    graph[class]
+        .nodes
+        .iter()
+        .filter_map(|term| if let Term::Bits(ty, [child]) = term { Some((*ty, *child)) } else { None })
 }
 
 fn join(graph: &mut Graph, a: Id, b: Id) -> Vec<Id> {

@@ -88,8 +88,8 @@ fn closure(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<bool>> {
     let mut reach = vec![vec![false; count]; count];
     for to in 0..count {
         for (from, _) in edges.iter().filter(|edge| edge.1 == to) {
-            for source in 0..=*from {
-                reach[source][to] |= source == *from || reach[source][*from];
+            for (source, row) in reach.iter_mut().enumerate().take(*from + 1) {
+                row[to] |= source == *from || row[*from];
             }
         }
     }
