@@ -31,13 +31,15 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The next thing to try.
     pub help: Option<String>,
+    /// Whether the input is right and only a demand of the user (a capacity, `neap.reuse = "must"`) cannot be met.
+    pub unmet: bool,
 }
 
 impl Diagnostic {
     /// A diagnostic of a severity at a place.
     pub fn new(severity: Severity, span: Span, message: impl Into<String>) -> Diagnostic {
         let message = message.into();
-        Diagnostic { severity, message, span, related: Vec::new(), notes: Vec::new(), help: None }
+        Diagnostic { severity, message, span, related: Vec::new(), notes: Vec::new(), help: None, unmet: false }
     }
 
     /// An error at a place.
@@ -60,6 +62,12 @@ impl Diagnostic {
     /// Says what to try next.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Says that the input is right and a demand of the user cannot be met.
+    pub fn unmet(mut self) -> Diagnostic {
+        self.unmet = true;
         self
     }
 }

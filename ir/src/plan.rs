@@ -26,6 +26,11 @@ pub const PLACE: &str = "neap.place";
 pub const SCRATCH: &str = "neap.scratch";
 /// Where the scratch lies, in bytes.
 pub const SCRATCH_OFFSET: &str = "neap.scratch_offset";
+/// The arena of the scratch: a symbol, where arenas are declared.
+pub const SCRATCH_ARENA: &str = "neap.scratch_arena";
+/// Where the arguments of an operation's bodies lie, in bytes: one list per region, -1 = none. The arena is the one of the first
+/// result's, or the only one.
+pub const BODY_OFFSETS: &str = "neap.body_offsets";
 /// Alignment in bytes that an operation asks of all storages it touches.
 pub const ALIGN: &str = "neap.align";
 /// Where an argument lies, in bytes.
@@ -44,8 +49,22 @@ pub const PROOF: &str = "neap.proof";
 pub const FINGERPRINT: &str = "neap.fingerprint";
 
 /// Every attribute that a plan adds: what `strip-plan` removes.
-pub const WRITTEN: &[&str] =
-    &[OFFSETS, ARENA, LIVE, INPLACE, PLACE, SCRATCH_OFFSET, OFFSET, PEAK, ARENA_BYTES, LOWER_BOUND, PROOF, FINGERPRINT];
+pub const WRITTEN: &[&str] = &[
+    OFFSETS,
+    ARENA,
+    LIVE,
+    INPLACE,
+    PLACE,
+    SCRATCH_OFFSET,
+    SCRATCH_ARENA,
+    BODY_OFFSETS,
+    OFFSET,
+    PEAK,
+    ARENA_BYTES,
+    LOWER_BOUND,
+    PROOF,
+    FINGERPRINT,
+];
 
 /// Result `result` lies inside operand `operand`, `byte_offset` bytes from its start.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -4,6 +4,7 @@
 //! remarks. It knows no files, no clock and no terminal: time comes in as [`Context::stop`], which is never true unless the user
 //! asked for a time limit.
 
+use crate::certificate::Certificate;
 use crate::profile::Profile;
 use neap_ir::diag::{Diagnostic, Severity};
 use neap_ir::facts::Facts;
@@ -29,6 +30,8 @@ pub struct Context<'a> {
     pub stats: BTreeMap<&'static str, u64>,
     /// Explanations: what was refused and why, what was warned about.
     pub remarks: Vec<Diagnostic>,
+    /// Proofs that the pass has found.
+    pub certificates: Vec<Certificate>,
 }
 
 impl Context<'_> {

@@ -9,6 +9,8 @@ pub static PASSES: &[&PassInfo] = &[
     &crate::fuse::INFO,
     &crate::canonicalize_views::INFO,
     &crate::lock_effects::INFO,
+    &crate::reorder::INFO,
+    &crate::assign_offsets::INFO,
     &crate::cse::INFO,
     &crate::dce::INFO,
     &crate::strip_plan::INFO,

@@ -6,6 +6,7 @@
 
 use super::{Pipeline, PipelineError, Step};
 use crate::callees::callees_first;
+use crate::certificate::Certificate;
 use crate::pass::Context;
 use crate::profile::Profile;
 use neap_ir::diag::Diagnostic;
@@ -26,6 +27,8 @@ pub struct PassReport {
     pub stats: BTreeMap<&'static str, u64>,
     /// What was refused and why, what was warned about.
     pub remarks: Vec<Diagnostic>,
+    /// Proofs that the pass has found.
+    pub certificates: Vec<Certificate>,
 }
 
 /// Watches a pipeline run: printing, timing, verifying, reproducers.
@@ -93,8 +96,8 @@ fn run_step(
     let name = step.info.name;
     let function = module.sym_name(func).unwrap_or_default().to_owned();
     let pass = (step.info.build)(&step.options).map_err(|message| PipelineError::BadOption { pass: name, message })?;
-    let mut cx =
-        Context { facts: run.facts, profile: run.profile, stop: run.stop, stats: BTreeMap::new(), remarks: Vec::new() };
+    let (stats, remarks, certificates) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let mut cx = Context { facts: run.facts, profile: run.profile, stop: run.stop, stats, remarks, certificates };
     observer.before(module, step, func);
     let before = module.changes();
     let changed = match pass.run(module, func, &mut cx) {
@@ -105,7 +108,10 @@ fn run_step(
         return Err(PipelineError::SilentChange { pass: name, function });
     }
     match observer.after(module, step, func, changed) {
-        Ok(()) => Ok(PassReport { name, function, changed, stats: cx.stats, remarks: cx.remarks }),
+        Ok(()) => {
+            let Context { stats, remarks, certificates, .. } = cx;
+            Ok(PassReport { name, function, changed, stats, remarks, certificates })
+        }
         Err(diagnostics) => Err(PipelineError::Broken { pass: name, function, diagnostics }),
     }
 }

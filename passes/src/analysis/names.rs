@@ -1,0 +1,50 @@
+//! What people call values and operations: the model's own names where it has them, else what stands in the text.
+
+use neap_ir::module::Def;
+use neap_ir::{Attr, Module, OpId, ValueId};
+
+/// The name of a value: the model's own, else its SSA name, else which result of what it is.
+pub fn value_name(module: &Module, value: ValueId) -> String {
+    let def = module.value(value).def();
+    if let Some(name) = model_name(module, def) {
+        return name;
+    }
+    let ssa = module.value(value).name.map(|name| module.text(name));
+    match (ssa, def) {
+        (Some(name), Def::Result(op, index)) if module.results(op).len() > 1 => format!("%{name}#{index}"),
+        (Some(name), _) => format!("%{name}"),
+        (None, Def::Result(op, index)) => format!("result {index} of `{}`", module.op_name(op)),
+        (None, Def::Arg(_, index)) => format!("argument {index}"),
+    }
+}
+
+/// The name of an operation: the model's own, else its kind with the first value that it makes.
+pub fn op_name(module: &Module, op: OpId) -> String {
+    let kind = module.op_name(op);
+    if let Some(name) = module.attr(op, "neap.name").and_then(Attr::as_str) {
+        return format!("`{kind}` ({name})");
+    }
+    let first = module.results(op).first().filter(|value| module.value(**value).name.is_some());
+    match first {
+        Some(value) => format!("`{kind}` ({})", value_name(module, *value)),
+        None => format!("`{kind}`"),
+    }
+}
+
+fn model_name(module: &Module, def: Def) -> Option<String> {
+    match def {
+        Def::Result(op, index) => {
+            if let Some(Attr::Array(names)) = module.attr(op, "neap.names") {
+                return names.get(index as usize)?.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+            }
+            let name = module.attr(op, "neap.name")?.as_str()?;
+            (module.data_results(op).len() == 1).then(|| name.to_owned())
+        }
+        Def::Arg(block, index) => {
+            let func = module.region_op(module.block_region(block));
+            let entry = module.entry(func) == Some(block);
+            let name = if entry { module.arg_attr(func, index as usize, "neap.name")? } else { return None };
+            name.as_str().map(str::to_owned)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What the packing solver is asked about a function: every storage that takes arena bytes, its live range, size, alignment and fixed
+//! offset, and the arenas as regions in order of preference.
+//!
+//! Parts of a whole are one storage already, so the problem has no distances. Pairs of storages that flat time cannot tell apart (a branch's results and
+//! what an earlier body yields) are kept apart by name.
+
+use super::Flow;
+use super::storage::StorageId;
+use neap_ir::diag::Diagnostic;
+use neap_ir::{Module, OpId, Span};
+use neap_pack::{Item, ItemId, Problem, Region};
+
+/// A piece of memory that the module declares, or the one that is there without a declaration.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Arena {
+    /// Its symbol; `arena` where none is declared.
+    pub name: String,
+    /// The declaration, if there is one.
+    pub declared: Option<OpId>,
+    /// Bytes available; as many as needed without a number.
+    pub capacity: Option<u64>,
+    /// All offsets are multiples of this.
+    pub align: u64,
+}
+
+/// The arenas of a module in order of preference, never empty.
+///
+/// # Errors
+/// A size that is negative or an alignment that is not positive.
+pub fn arenas(module: &Module) -> Result<Vec<Arena>, Diagnostic> {
+    let mut found = Vec::new();
+    for op in module.block_ops(module.body()).filter(|op| module.op_name(*op) == "neap.arena") {
+        let number =
+            |key: &str| module.attr(op, key).map(|attr| attr.as_i64().and_then(|value| u64::try_from(value).ok()));
+        let (capacity, align) = match (number("size"), number("align")) {
+            (Some(None), _) => return Err(bad(module.op(op).span, "`size` must be at least 0")),
+            (_, Some(None | Some(0))) => return Err(bad(module.op(op).span, "`align` must be positive")),
+            (size, align) => (size.flatten(), align.flatten().unwrap_or(1)),
+        };
+        let name = module.sym_name(op).unwrap_or("arena").to_owned();
+        found.push(Arena { name, declared: Some(op), capacity, align });
+    }
+    if found.is_empty() {
+        found.push(Arena { name: "arena".to_owned(), declared: None, capacity: None, align: 1 });
+    }
+    Ok(found)
+}
+
+fn bad(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::error(span, format!("`neap.arena` cannot be read: {what}"))
+}
+
+/// The problem, and what its items stand for.
+#[derive(Clone, Debug)]
+pub struct Packing {
+    /// The problem.
+    pub problem: Problem,
+    /// By item: the storage.
+    pub storages: Vec<StorageId>,
+    /// By storage: the item, if it takes arena bytes.
+    pub items: Vec<Option<ItemId>>,
+}
+
+impl Packing {
+    /// Asks about a function.
+    ///
+    /// # Errors
+    /// Fixed offsets and alignments that contradict each other, sums above 2^63-1.
+    pub fn new(module: &Module, flow: &Flow<'_>, arenas: &[Arena]) -> Result<Packing, Diagnostic> {
+        let mut items = Vec::new();
+        let mut storages = Vec::new();
+        let mut item_of = vec![None; flow.storages.list.len()];
+        for (id, storage) in flow.storages.in_arena() {
+            let (begin, end) = (storage.live.begin.into(), storage.live.end.into());
+            let mut item = Item::new(begin, end, storage.size);
+            (item.align, item.fixed, item.held) = (storage.align, storage.pin, storage.held);
+            item_of[id.index()] = Some(ItemId(items.len() as u32));
+            items.push(item);
+            storages.push(id);
+        }
+        let regions = arenas.iter().map(|arena| Region { capacity: arena.capacity, align: arena.align }).collect();
+        let pair = |(a, b): &(StorageId, StorageId)| Some((item_of[a.index()]?, item_of[b.index()]?));
+        let apart = flow.storages.apart.iter().filter_map(pair).collect();
+        let name =
+            |item: ItemId| super::peak::storage_name(module, &flow.values, &flow.storages, storages[item.index()]);
+        let problem = Problem::new(items, regions, Vec::new(), apart)
+            .map_err(|error| Diagnostic::error(module.op(flow.timeline.func).span, error.message(&name)))?;
+        Ok(Packing { problem, storages, items: item_of })
+    }
+}

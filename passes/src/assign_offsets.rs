@@ -1,0 +1,161 @@
+//! Decides where each storage lies in the arena.
+//!
+//! # Effect
+//!
+//! Every data result gets `neap.offsets` (bytes from the start of its arena, views and shared storages included, -1 for what takes no arena bytes) and
+//! `neap.live`, arguments get `neap.offset`, operations with scratch `neap.scratch_offset`, operations with bodies `neap.body_offsets`; with declared arenas
+//! `neap.arena` says which. The function gets `neap.peak` and `neap.arena_bytes`. No operation moves.
+//!
+//! # Soundness
+//!
+//! Two storages whose live ranges share a step share no byte, each starts at a multiple of what all that touch it ask, and fixed offsets are
+//! kept: the packing solver's own validator is asked once more before anything is written. What does not fit is an error, told apart by whether it
+//! is proved that nothing fits.
+//!
+//! # Statistics
+//!
+//! - `storages`: storages that take arena bytes.
+//! - `peak`: bytes live at the worst step.
+//! - `arena`: bytes from the lowest to the highest, over all arenas.
+//! - `arena-lower-bound`: no placement of these storages needs less.
+//! - `arena-optimal`: 1 if `arena` is proved to be the least.
+//! - `nodes`: effort spent by the solver.
+
+mod misfit;
+mod write;
+
+use crate::analysis::Flow;
+use crate::analysis::pack_problem::{Arena, Packing, arenas};
+use crate::analysis::values::Sharing;
+use crate::pass::{Context, OptionSpec, Pass, PassInfo};
+use crate::profile::{Packer, Profile};
+use neap_ir::diag::Diagnostic;
+use neap_ir::{Module, OpId};
+use neap_pack::{Method, Order, Outcome, Proof, Verdict};
+
+/// The line in the registry.
+pub static INFO: PassInfo = PassInfo {
+    name: "assign-offsets",
+    summary: "place every storage in the arena",
+    options: &[
+        OptionSpec {
+            name: "method",
+            summary: "auto (the profile's packer, else search), search, portfolio, first-fit, best-fit, skyline, hill-climb, litert or tflm",
+            default: "auto",
+        },
+        OptionSpec { name: "effort", summary: "most nodes the search looks at", default: "1000000" },
+    ],
+    build: |options| {
+        let effort = options.get(&INFO, "effort")?;
+        let method = options.get::<String>(&INFO, "method")?;
+        let method = match method.as_str() {
+            "auto" => None,
+            name => Some(
+                method_of(name)
+                    .ok_or_else(|| format!("option `method` of pass `assign-offsets` cannot be `{name}`"))?,
+            ),
+        };
+        Ok(Box::new(AssignOffsets { method, effort }))
+    },
+};
+
+/// A method by its name in options.
+pub fn method_of(name: &str) -> Option<Method> {
+    Some(match name {
+        "search" => Method::Search,
+        "portfolio" => Method::Portfolio,
+        "first-fit" => Method::FirstFit(Order::Size),
+        "best-fit" => Method::BestFit(Order::Size),
+        "skyline" => Method::Skyline(Order::Life),
+        "hill-climb" => Method::HillClimb,
+        "litert" => Method::LiteRt,
+        "tflm" => Method::Tflm,
+        _ => return None,
+    })
+}
+
+/// How a profile's runtime packs; `None` where it honours our offsets.
+pub fn packer_of(profile: &Profile) -> Option<Method> {
+    match profile.packer {
+        Packer::Own => None,
+        Packer::Litert => Some(Method::LiteRt),
+        Packer::Tflm => Some(Method::Tflm),
+    }
+}
+
+struct AssignOffsets {
+    method: Option<Method>,
+    effort: u64,
+}
+
+impl Pass for AssignOffsets {
+    fn run(&self, module: &mut Module, func: OpId, cx: &mut Context<'_>) -> Result<bool, Diagnostic> {
+        planned_callees(module, func, cx)?;
+        let flow = Flow::new(module, func, cx.facts, cx.profile, Sharing::PLANNED)?;
+        let arenas = arenas(module)?;
+        let packing = Packing::new(module, &flow, &arenas)?;
+        let method = self.method.or_else(|| packer_of(cx.profile)).unwrap_or(Method::Search);
+        let outcome = pack(&packing, method, self.effort, cx.stop);
+        if outcome.verdict != Verdict::Fits {
+            return Err(misfit::explain(module, &flow, &packing, &arenas, method, &outcome));
+        }
+        let Some(solution) = &outcome.solution else {
+            return Err(Diagnostic::error(module.op(func).span, "the packing solver gave no places"));
+        };
+        if let Err(wrong) = neap_pack::validate(&packing.problem, solution) {
+            return Err(Diagnostic::error(module.op(func).span, format!("the packing solver is wrong: {wrong:?}")));
+        }
+        count(cx, &flow, &packing, &outcome);
+        let arena: u64 = outcome.heights.iter().sum();
+        Ok(write::plan(module, &flow, &packing, &arenas, solution, arena))
+    }
+}
+
+/// Packs with a method.
+pub(crate) fn pack(packing: &Packing, method: Method, effort: u64, stop: &dyn Fn() -> bool) -> Outcome {
+    let options = neap_pack::Options { method, node_limit: effort, ..neap_pack::Options::default() };
+    neap_pack::solve(&packing.problem, &options, &mut |_| stop())
+}
+
+fn count(cx: &mut Context<'_>, flow: &Flow<'_>, packing: &Packing, outcome: &Outcome) {
+    cx.count("storages", packing.storages.len() as u64);
+    cx.count("peak", flow.profile.peak);
+    cx.count("arena", outcome.heights.iter().sum());
+    cx.count("arena-lower-bound", outcome.lower_bound);
+    cx.count("arena-optimal", u64::from(outcome.proof == Proof::Optimal));
+    cx.count("nodes", outcome.nodes);
+}
+
+/// Functions that run inside this one's arena must have a plan.
+fn planned_callees(module: &Module, func: OpId, cx: &Context<'_>) -> Result<(), Diagnostic> {
+    if cx.profile.own_arena_per_function {
+        return Ok(());
+    }
+    let mut functions = None;
+    for op in module.walk(func) {
+        let facts = crate::callees::facts_of(module, cx.facts, op);
+        if facts.body.callees.is_empty() {
+            continue;
+        }
+        let functions = functions.get_or_insert_with(|| crate::callees::Functions::of(module));
+        for callee in functions.called_by(module, op, facts).into_iter().flatten() {
+            if crate::analysis::scratch::arena_bytes(module, callee).is_none() {
+                let name = module.sym_name(callee).unwrap_or("?");
+                let message = format!("@{name} runs inside this function's arena and has no plan yet");
+                return Err(
+                    Diagnostic::error(module.op(op).span, message).help("run `assign-offsets` on the callee first")
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Names of the arenas as a message lists them.
+fn arena_names(arenas: &[Arena]) -> String {
+    let name = |arena: &Arena| match arena.capacity {
+        Some(bytes) => format!("@{} ({bytes} bytes)", arena.name),
+        None => format!("@{}", arena.name),
+    };
+    arenas.iter().map(name).collect::<Vec<_>>().join(", ")
+}

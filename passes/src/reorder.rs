@@ -1,0 +1,134 @@
+//! Decides the order of operations, what is written in place and what is written straight into its whole, together.
+//!
+//! # Effect
+//!
+//! Each body is ordered by itself, innermost first; an operation with bodies is one operation of the body around it, with the bodies' own bytes as
+//! scratch. The order, `neap.inplace` and `neap.place` come from one call of the ordering solver per body. Constants stand right before their first reader,
+//! operations that depend on constants alone too. Among orders of equal peak the one that packs lowest under the profile's own
+//! packer is taken. The function gets `neap.lower_bound` and `neap.proof`; a certificate goes to [`Context::certificates`].
+//!
+//! # Soundness
+//!
+//! The solver obeys every use of a value, every token and every edge that effects demand ([`crate::locks`]); a result overwrites an operand only where
+//! every alias of its bytes has been read. The answer is never worse than the input's order, which is measured in flat time where bodies make
+//! the solver's view an estimate. A bound is called proved only where the solver's view is exact.
+//!
+//! # Statistics
+//!
+//! - `moved`: operations that stand elsewhere among the operations of their body.
+//! - `in-place`, `placed`: candidates taken.
+//! - `refused`: candidates not taken, each with a remark.
+//! - `peak-before`, `peak-after`: bytes, with views and what was taken before and after.
+//! - `nodes`: effort spent by the solver.
+
+mod apply;
+mod block;
+mod certificate;
+mod choose;
+mod constants;
+mod decide;
+mod demand;
+mod refusals;
+
+use crate::analysis::Flow;
+use crate::analysis::candidates::Filled;
+use crate::analysis::timeline::{BodyId, EntryId};
+use crate::analysis::values::Sharing;
+use crate::pass::{Context, OptionSpec, Pass, PassInfo};
+use neap_ir::diag::Diagnostic;
+use neap_ir::{Module, OpId};
+use neap_order::OrderMode;
+
+/// The line in the registry.
+pub static INFO: PassInfo = PassInfo {
+    name: "reorder",
+    summary: "choose the order of operations, in-place and placement for the least peak",
+    options: &[
+        OptionSpec { name: "order", summary: "search, input (keep it) or shuffle", default: "search" },
+        OptionSpec { name: "seed", summary: "which random order `shuffle` takes", default: "0" },
+        OptionSpec { name: "effort", summary: "most nodes the search looks at per body", default: "2000000" },
+        OptionSpec { name: "in-place", summary: "whether results may overwrite operands", default: "true" },
+        OptionSpec { name: "placement", summary: "whether operands may be written into the result", default: "true" },
+        OptionSpec { name: "latency-weight", summary: "critical path against bytes, in percent", default: "0" },
+    ],
+    build: |options| {
+        let seed = options.get(&INFO, "seed")?;
+        let order = match options.get::<String>(&INFO, "order")?.as_str() {
+            "search" => OrderMode::Search,
+            "input" => OrderMode::Input,
+            "shuffle" => OrderMode::Shuffle(seed),
+            other => {
+                return Err(format!("option `order` of pass `reorder` cannot be `{other}`: search, input or shuffle"));
+            }
+        };
+        let latency_weight: u8 = options.get(&INFO, "latency-weight")?;
+        if latency_weight > 100 {
+            return Err(format!("option `latency-weight` of pass `reorder` is a percentage, not {latency_weight}"));
+        }
+        let (in_place, placement) = (options.get(&INFO, "in-place")?, options.get(&INFO, "placement")?);
+        let effort = options.get(&INFO, "effort")?;
+        let options = neap_order::Options {
+            effort,
+            order,
+            in_place,
+            placement,
+            latency_weight,
+            ..neap_order::Options::default()
+        };
+        Ok(Box::new(Reorder { options }))
+    },
+};
+
+/// So many further orders of the least peak are asked for, to pack them.
+const ALTERNATIVES: usize = 8;
+
+struct Reorder {
+    options: neap_order::Options,
+}
+
+/// What was decided about one body.
+struct Decision {
+    body: BodyId,
+    /// Its operations of one step each, in the new order.
+    order: Vec<EntryId>,
+    /// What its candidates are.
+    filled: Filled,
+    /// Which of them are taken.
+    taken: neap_order::Taken,
+    /// The solver's answer.
+    answer: block::Answer,
+}
+
+impl Pass for Reorder {
+    fn run(&self, module: &mut Module, func: OpId, cx: &mut Context<'_>) -> Result<bool, Diagnostic> {
+        let mut options = self.options.clone();
+        if !cx.profile.honours_order && options.order == OrderMode::Search {
+            options.order = OrderMode::Input;
+        }
+        if options.order == OrderMode::Search {
+            options.alternatives = ALTERNATIVES;
+        }
+        let before = flow(module, func, cx)?;
+        let ground = decide::Ground::new(module, &before, cx);
+        let mut decisions = decide::decide(module, &before, &ground, cx, &options)?;
+        let mut changed = apply::write(module, &before, &ground.readers, &decisions);
+        let mut after = flow(module, func, cx)?;
+        if options.order == OrderMode::Search {
+            let mut choice = choose::Choice { before: &before, ground: &ground, cx };
+            changed |= choice.best(module, &options, &mut decisions, &mut after)?;
+        }
+        demand::check(module, cx, &before, &decisions)?;
+        refusals::explain(module, cx, &before, &after, &decisions);
+        changed |= apply::bounds(module, &before, &after, &decisions);
+        apply::count(cx, &decisions);
+        cx.count("peak-before", before.profile.peak);
+        cx.count("peak-after", after.profile.peak);
+        certificate::keep(module, cx, &before, &decisions);
+        Ok(changed)
+    }
+}
+
+/// The function as it stands, with what is taken.
+fn flow<'f>(module: &Module, func: OpId, cx: &Context<'f>) -> Result<Flow<'f>, Diagnostic> {
+    Flow::new(module, func, cx.facts, cx.profile, Sharing::PLANNED)
+}
