@@ -43,7 +43,7 @@ pub static INFO: PassInfo = PassInfo {
             summary: "auto (the profile's packer, else search), search, portfolio, first-fit, best-fit, skyline, hill-climb, litert or tflm",
             default: "auto",
         },
-        OptionSpec { name: "effort", summary: "most nodes the search looks at", default: "1000000" },
+        OptionSpec { name: "effort", summary: "most work of the search, in nodes times storages", default: "50000000" },
     ],
     build: |options| {
         let effort = options.get(&INFO, "effort")?;
@@ -95,7 +95,8 @@ impl Pass for AssignOffsets {
         let arenas = arenas(module)?;
         let packing = Packing::new(module, &flow, &arenas)?;
         let method = self.method.or_else(|| packer_of(cx.profile)).unwrap_or(Method::Search);
-        let outcome = pack(&packing, method, self.effort, cx.stop);
+        let nodes = self.effort / (packing.storages.len() as u64).max(1);
+        let outcome = pack(&packing, method, nodes, cx.stop);
         if outcome.verdict != Verdict::Fits {
             return Err(misfit::explain(module, &flow, &packing, &arenas, method, &outcome));
         }

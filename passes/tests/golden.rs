@@ -24,11 +24,13 @@ macro_rules! golden {
 }
 
 golden! {
+    assign_offsets: "assign-offsets", stable;
     canonicalize_views: "canonicalize-views", stable;
     cse: "cse", stable;
     dce: "dce", stable;
     fuse: "fuse", stable;
     lock_effects: "lock-effects", stable;
+    reorder: "reorder", stable;
     strip_plan: "strip-plan", stable;
 }
 

@@ -220,7 +220,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         if offset > 0 && offset + self.values.info(result).bytes > self.readers.extent[owner.index()] {
             return Err(Why::EndsOutside);
         }
-        if offset % self.align[result.index()] != 0 {
+        if !offset.is_multiple_of(self.align[result.index()]) {
             return Err(Why::Alignment(self.align[result.index()]));
         }
         if self.pin(result).is_some() && self.pin(owner).is_some() {
@@ -244,7 +244,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         if end.is_none_or(|end| end > self.readers.extent[whole.index()]) {
             return Err(Why::EndsOutside);
         }
-        if pair.byte_offset % self.align[owner.index()] != 0 {
+        if !pair.byte_offset.is_multiple_of(self.align[owner.index()]) {
             return Err(Why::Alignment(self.align[owner.index()]));
         }
         if self.pin(owner).is_some() {

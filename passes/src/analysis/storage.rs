@@ -175,7 +175,7 @@ impl Storages {
                     continue;
                 }
                 let name = || format!("{} of {}", value_name(module, value), op_name(module, entry.op));
-                if offset % align != 0 {
+                if !offset.is_multiple_of(align) {
                     let message = format!(
                         "{} lies {offset} bytes inside what it shares, which `neap.align` {align} forbids",
                         name()
