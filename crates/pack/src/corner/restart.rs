@@ -51,12 +51,7 @@ pub(crate) struct Restarts<'a> {
 
 impl<'a> Restarts<'a> {
     pub(crate) fn new(plain: &'a Plain) -> Self {
-        Restarts {
-            plain,
-            search: Search::new(plain, plain.floor),
-            seed: std::env::var("SEED").map(|x| x.parse::<u64>().unwrap() * 7919 + 17).unwrap_or(0x5EED),
-            pending: FxHashMap::default(),
-        }
+        Restarts { plain, search: Search::new(plain, plain.floor), seed: 0x5EED, pending: FxHashMap::default() }
     }
 
     /// Nodes spent so far.
