@@ -168,12 +168,12 @@ impl<'a, 'b> Bytes<'a, 'b> {
         }
         let places = m.places(op, plan::PLACE);
         for (index, value) in m.data_results(op).iter().enumerate() {
-            if self.homes.views.contains_key(value) {
-                continue;
-            }
             let result = rope(*value);
             if m.attr(op, "neap.keep").is_some() {
                 self.kept.push((*value, result.clone()));
+            }
+            if self.homes.views.contains_key(value) {
+                continue;
             }
             if index > 0 || places.is_empty() {
                 self.write(*value, &result, stamp(*value));

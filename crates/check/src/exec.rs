@@ -39,6 +39,8 @@ pub(crate) struct Outcome {
     pub(crate) ran: FxHashMap<u128, (usize, OpId)>,
     /// What the module permits in place, by use.
     pub(crate) permits: Permits,
+    /// Values that can be read after the run.
+    pub(crate) kept: Vec<(ValueId, Rope)>,
     /// Last contents of buffers that the caller owns.
     pub(crate) buffers: Vec<(ValueId, Rope)>,
 }
@@ -84,6 +86,7 @@ impl<'a, 'b> Machine<'a, 'b> {
                 edges: Vec::new(),
                 ran: FxHashMap::default(),
                 permits: Permits::default(),
+                kept: Vec::new(),
                 buffers: Vec::new(),
             },
             keys: FxHashMap::default(),
@@ -290,6 +293,9 @@ impl<'a, 'b> Machine<'a, 'b> {
         self.outcome.seen.extend(hashes.iter().copied());
         self.outcome.trace.push((op, hashes));
         for (value, rope) in m.data_results(op).iter().zip(results) {
+            if m.attr(op, "neap.keep").is_some() {
+                self.outcome.kept.push((*value, rope.clone()));
+            }
             self.env[raw(*value)] = Some(rope);
         }
         self.alias(op, row);

@@ -6,6 +6,7 @@ use crate::rope::{Rope, Wraps, same};
 use crate::state::{Event, State};
 use crate::violation::Violation;
 use neap_ir::{Module, OpId, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One side: a module, its function, how it ran.
 pub(crate) struct Side<'a, 'm> {
@@ -34,6 +35,7 @@ impl<'a, 'm> Side<'a, 'm> {
 /// Appends what differs.
 pub(crate) fn compare(source: &Side<'_, '_>, planned: &Side<'_, '_>, out: &mut Vec<Violation>) {
     results(source, planned, out);
+    kept(source, planned, out);
     state(source, planned, out);
     order(source, planned, out);
 }
@@ -66,6 +68,29 @@ fn results(source: &Side<'_, '_>, planned: &Side<'_, '_>, out: &mut Vec<Violatio
         if !equal(source, planned, want, found) {
             let (function, value) = (function.clone(), names::value(planned.module, *value));
             out.push(Violation::Buffer { function, value, culprit: culprit(source, planned), span: planned.span() });
+        }
+    }
+}
+
+/// What the source keeps readable, the plan keeps too: under the same name, or under another one with the same content.
+fn kept(source: &Side<'_, '_>, planned: &Side<'_, '_>, out: &mut Vec<Violation>) {
+    if source.outcome.kept.is_empty() {
+        return;
+    }
+    let (mut by_name, mut by_content) = (FxHashMap::default(), FxHashSet::default());
+    for (value, rope) in &planned.outcome.kept {
+        by_name.insert(names::value(planned.module, *value), rope);
+        by_content.insert(rope.hash());
+    }
+    for (value, rope) in &source.outcome.kept {
+        let name = names::value(source.module, *value);
+        let found = match by_name.get(&name) {
+            Some(other) => equal(source, planned, rope, other),
+            None => by_content.contains(&rope.hash()),
+        };
+        if !found {
+            let (function, span) = (names::func(planned.module, planned.func), planned.span());
+            out.push(Violation::Kept { function, value: name, span });
         }
     }
 }

@@ -20,6 +20,7 @@
 //! pieces than it follows, it only knows that equal moves of equal data are equal.
 
 mod bytes;
+mod calls;
 mod canon;
 mod effects;
 mod elementwise;
@@ -98,6 +99,10 @@ impl Report {
 /// Judges whether `planned` is a right plan of `source`.
 pub fn check(source: &Module, planned: &Module, facts: &Facts, options: &Options) -> Report {
     let mut report = Report::default();
+    if let Some(circle) = calls::circle(source, facts).or_else(|| calls::circle(planned, facts)) {
+        report.violations.push(circle);
+        return report;
+    }
     let pairs = functions(source, planned, &mut report.violations);
     for (from, to) in pairs {
         let before = report.violations.len();

@@ -53,7 +53,7 @@ pub(crate) fn check(homes: &Homes<'_>, options: &Options, out: &mut Vec<Violatio
     scratches.iter().for_each(|(home, _)| ends[home.arena] = ends[home.arena].max(home.end()));
     numbers.arena_bytes = ends.iter().fold(0, |sum: u64, end| sum.saturating_add(*end));
     alignment(homes, &storages, &of, &mut numbers, out);
-    classes(homes, &ranges, &of, out);
+    classes(homes, &ranges, &storages, &of, out);
     stated(homes, &numbers, out);
     numbers
 }
@@ -365,6 +365,7 @@ type Members<'m> = BTreeMap<(&'m str, Result<usize, usize>), ((u32, u32), ValueI
 fn classes(
     homes: &Homes<'_>,
     ranges: &FxHashMap<ValueId, (u32, u32)>,
+    storages: &[Storage],
     of: &FxHashMap<ValueId, usize>,
     out: &mut Vec<Violation>,
 ) {
@@ -383,10 +384,11 @@ fn classes(
         for (value, class) in m.data_results(op).iter().zip(list) {
             let Some((class, _)) = class.as_str().and_then(|class| limits.get_key_value(class)) else { continue };
             let owner = owner(homes, *value);
-            let Some(range) = ranges.get(&owner) else { continue };
-            let key = of.get(&owner).copied().ok_or(raw(owner));
-            let entry = members.entry((class, key)).or_insert((*range, *value));
-            entry.0 = (entry.0.0.min(range.0), entry.0.1.max(range.1));
+            let Some(own) = ranges.get(&owner) else { continue };
+            // A storage is of the class of each of its values, for its whole life.
+            let storage = of.get(&owner).copied();
+            let range = storage.map_or(*own, |at| (storages[at].begin, storages[at].end));
+            members.entry((class, storage.ok_or(raw(owner)))).or_insert((range, *value));
         }
     }
     for (class, limit) in limits {

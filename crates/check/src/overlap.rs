@@ -74,7 +74,7 @@ struct Piece {
 enum Part {
     Operand(u32),
     Result(u32),
-    /// A result that is a view: nothing is written there.
+    /// A result, or a part of one, that is there already: nothing is written.
     View(u32),
     Scratch,
 }
@@ -91,8 +91,12 @@ pub(crate) fn rules(homes: &Homes<'_>, op: OpId, step: u32, permitted: &Pairs, o
     }
     for (index, value) in m.data_results(op).iter().enumerate() {
         let view = homes.views.contains_key(value);
-        let role = if view { Part::View(index as u32) } else { Part::Result(index as u32) };
-        pieces.extend(homes.of(*value).map(|home| Piece { home: *home, role }));
+        let Some(home) = homes.of(*value) else { continue };
+        if view {
+            pieces.push(Piece { home: *home, role: Part::View(index as u32) });
+        } else {
+            written(homes, op, index, home, &mut pieces);
+        }
     }
     pieces.extend(scratch(homes, op).map(|home| Piece { home, role: Part::Scratch }));
     let pairs = declared(homes, op, permitted, out);
@@ -113,6 +117,31 @@ pub(crate) fn rules(homes: &Homes<'_>, op: OpId, step: u32, permitted: &Pairs, o
         if !reads || pieces.iter().any(|other| matches!(other.role, Part::Result(_) | Part::Scratch)) {
             open.push(at);
         }
+    }
+}
+
+/// A result is written but for the parts that lie where they are declared: those are there already.
+fn written(homes: &Homes<'_>, op: OpId, index: usize, home: &Home, pieces: &mut Vec<Piece>) {
+    let m = homes.module;
+    let part = |place: &plan::Place| {
+        let part = homes.of(m.data_operands(op).nth(place.operand as usize)?)?;
+        let here = part.arena == home.arena && home.start.checked_add(place.byte_offset) == Some(part.start);
+        (here && part.end() <= home.end()).then_some((part.start, part.end()))
+    };
+    let places = if index == 0 { m.places(op, plan::PLACE) } else { Vec::new() };
+    let mut parts: Vec<(u64, u64)> = places.iter().filter_map(part).collect();
+    parts.sort_unstable();
+    let mut at = home.start;
+    for (start, end) in parts.into_iter().chain([(home.end(), home.end())]) {
+        if at < start {
+            let home = Home { start: at, size: start - at, ..*home };
+            pieces.push(Piece { home, role: Part::Result(index as u32) });
+        }
+        if start < end {
+            let home = Home { start, size: end - start, ..*home };
+            pieces.push(Piece { home, role: Part::View(index as u32) });
+        }
+        at = at.max(end);
     }
 }
 
@@ -146,7 +175,7 @@ fn clash(homes: &Homes<'_>, op: OpId, written: &Piece, other: &Piece, pairs: &[(
         (Part::Result(_), Part::View(_)) => Some("the view's bytes are still needed".to_owned()),
         (Part::Result(result), Part::Operand(operand)) => {
             let value = m.data_operands(op).nth(operand as usize)?;
-            if pairs.contains(&(result, operand)) || placed(homes, op, result, operand, written, other) {
+            if pairs.contains(&(result, operand)) {
                 return None;
             }
             // The same bytes once more, as `add(a, a)`.
@@ -169,14 +198,6 @@ fn lockstep_or_same(homes: &Homes<'_>, op: OpId, result: u32, operand: u32, same
     let row = homes.row(op);
     let elementwise = matches!(row.role, Role::Elementwise | Role::Quantize | Role::Dequantize);
     if elementwise { permission(homes, op, result, operand).is_ok() } else { same }
-}
-
-fn placed(homes: &Homes<'_>, op: OpId, result: u32, operand: u32, whole: &Piece, part: &Piece) -> bool {
-    let places = homes.module.places(op, plan::PLACE);
-    let here = |place: &plan::Place| {
-        place.operand == operand && whole.home.start.checked_add(place.byte_offset) == Some(part.home.start)
-    };
-    result == 0 && places.iter().any(here)
 }
 
 /// The in-place pairs and parts that the plan declares, those that may be and lie where they must.

@@ -52,6 +52,8 @@ pub enum Violation {
     CallCycle { functions: Vec<String>, span: Span },
     /// A result of the function is not what the source computes. `culprit`: the first operation that computes something else.
     Result { function: String, index: usize, source: String, planned: String, culprit: Option<String>, span: Span },
+    /// A value that is to be kept is not, or has another content.
+    Kept { function: String, value: String, span: Span },
     /// A buffer of the caller ends up with other content.
     Buffer { function: String, value: String, culprit: Option<String>, span: Span },
     /// Writes of a resource are lost, added, changed or in another order. The first that differ, on both sides.
@@ -162,6 +164,9 @@ impl Violation {
                     ),
                     *span,
                 )
+            }
+            Kept { function, value, span } => {
+                (format!("{value} is to be kept, but {function} keeps no such value with its content"), *span)
             }
             Buffer { function, value, culprit, span } => {
                 let culprit = culprit

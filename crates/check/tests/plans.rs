@@ -1,29 +1,10 @@
 //! Hand-written plans: each good one is accepted, each near miss is refused for the right reason.
 
-use neap_check::{Options, Report, Violation, check, check_semantics};
-use neap_ir::Module;
+mod common;
+
+use common::{accepted, judge, module, refused};
+use neap_check::{Violation, check_semantics};
 use neap_ir::facts::Facts;
-
-fn module(text: &str) -> Module {
-    neap_ir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
-}
-
-/// Strips plan attributes by parsing the source separately: both texts are whole modules.
-fn judge(source: &str, planned: &str) -> Report {
-    check(&module(source), &module(planned), &Facts::builtin(), &Options::default())
-}
-
-#[track_caller]
-fn accepted(source: &str, planned: &str) {
-    let report = judge(source, planned);
-    assert!(report.accepted(), "{:#?}", report.diagnostics());
-}
-
-#[track_caller]
-fn refused(source: &str, planned: &str, is: impl Fn(&Violation) -> bool) {
-    let report = judge(source, planned);
-    assert!(report.violations.iter().any(is), "{:#?}", report.diagnostics());
-}
 
 const CHAIN: &str = r#"
 func.func @main(%x: tensor<64xi8>) -> tensor<64xi8> {
