@@ -10,7 +10,7 @@ use crate::simulate::simulate;
 use crate::solution::{Options, Stats};
 use crate::taken::Taken;
 use crate::validate::{find, join};
-use crate::{portfolio, replay, taken, topo};
+use crate::{portfolio, replay, taken, topo, tree};
 
 /// A choice of candidates with the best order found for it.
 #[derive(Debug, Clone)]
@@ -20,6 +20,8 @@ pub(crate) struct Attempt {
     pub(crate) model: Model,
     pub(crate) order: Vec<u32>,
     pub(crate) peak: i64,
+    /// The order is optimal by the tree algorithm.
+    pub(crate) is_tree: bool,
 }
 
 /// A candidate that must be decided before the search.
@@ -36,6 +38,11 @@ pub(crate) fn attempt(problem: &Problem, options: &Options, decided: &Taken) -> 
     if !decided.in_place.is_empty() && topo::cycle(&model.succs).is_some() {
         return None;
     }
+    if let Some(order) = tree::order(&model) {
+        let peak = replay::peak(&model, &order)?;
+        let tree = Attempt { decided: decided.clone(), model, order, peak, is_tree: true };
+        return complete(problem, &tree).map(|_| tree);
+    }
     let topo = topo::order(&model.preds, &model.succs);
     // Beyond the edges that it adds, whether a choice is legal depends on the choice alone: any order tells.
     let mut position = vec![0; model.n];
@@ -43,7 +50,7 @@ pub(crate) fn attempt(problem: &Problem, options: &Options, decided: &Taken) -> 
     taken::check(problem, &position, decided).ok()?;
     let input = if is_legal(&model, &problem.legal_order) { &problem.legal_order } else { &topo };
     let orders = portfolio::orders(&model, input, options.latency_weight);
-    let mut best = Attempt { decided: decided.clone(), model, order: Vec::new(), peak: i64::MAX };
+    let mut best = Attempt { decided: decided.clone(), model, order: Vec::new(), peak: i64::MAX, is_tree: false };
     for (peak, order) in orders {
         best = Attempt { order, peak, ..best };
         if complete(problem, &best).is_some() {

@@ -32,6 +32,7 @@ mod subtree;
 mod taken;
 mod tighten;
 mod topo;
+mod tree;
 mod validate;
 
 pub use certificate::{Certificate, FlowEdge, Node, SetFlow};

@@ -6,6 +6,9 @@
 use crate::model::Model;
 use crate::{greedy, replay, subtree, tighten, topo};
 
+/// With more ops than this only the cheapest methods run.
+const MANY_OPS: usize = 50_000;
+
 /// All orders of the portfolio, best first, `input` (a legal order) among them.
 pub(crate) fn orders(model: &Model, input: &[u32], latency_weight: u8) -> Vec<(i64, Vec<u32>)> {
     let topo = topo::order(&model.preds, &model.succs);
@@ -14,6 +17,8 @@ pub(crate) fn orders(model: &Model, input: &[u32], latency_weight: u8) -> Vec<(i
     pool.extend(greedy::order(model, &path, latency_weight));
     if !model.constrained() {
         pool.push(subtree::order(model, &topo));
+    }
+    if !model.constrained() && model.n <= MANY_OPS {
         if model.first == 0 {
             let back = model.reversed();
             let reverse: Vec<u32> = topo.iter().rev().copied().collect();

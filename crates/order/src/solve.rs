@@ -79,7 +79,7 @@ impl Search<'_, '_> {
         let fixed = |decided: &Taken| {
             let model = model::build(self.problem, decided, |_| self.options.in_place);
             let peak = replay::peak(&model, &order)?;
-            let attempt = Attempt { decided: decided.clone(), model, order: order.clone(), peak };
+            let attempt = Attempt { decided: decided.clone(), model, order: order.clone(), peak, is_tree: false };
             attempt::complete(self.problem, &attempt).map(|_| attempt)
         };
         let mut best = fixed(&self.required)?;
@@ -135,6 +135,10 @@ impl Search<'_, '_> {
 
     /// The least peak for one choice of candidates.
     fn exact(&mut self, mut best: Attempt) -> Attempt {
+        if best.is_tree {
+            (self.proved_search, self.lower) = (true, best.peak);
+            return best;
+        }
         let mut lower = if best.order.is_empty() { 0 } else { self.flows(&best) };
         self.proved_search = lower >= best.peak;
         self.lower = lower.min(best.peak);
@@ -204,6 +208,7 @@ impl Search<'_, '_> {
         let searched = self.lower.max(0) as u64;
         let proof = match () {
             () if flow >= peak => Proof::Flow,
+            () if best.is_tree && best.decided == self.required && self.proved_search => Proof::Tree,
             () if self.proved_search && searched >= peak => Proof::Search,
             () => Proof::None,
         };
