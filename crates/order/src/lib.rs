@@ -7,12 +7,14 @@
 mod attempt;
 mod beam;
 mod bound;
+mod budget;
 mod certificate;
 mod csr;
 mod cursor;
 mod cut;
 mod error;
 mod exact;
+mod explain;
 #[cfg(test)]
 mod fixtures;
 mod flow;
@@ -35,8 +37,10 @@ mod topo;
 mod tree;
 mod validate;
 
+pub use budget::{budget_answer, fits_budget};
 pub use certificate::{Certificate, FlowEdge, Node, SetFlow};
 pub use error::{OrderError, Place, ProblemError, Refusal};
+pub use explain::{Change, Holder, WhatIfError, Why, holders, makespan, what_if};
 pub use ids::{ClassId, GroupId, OpId, StorageId};
 pub use problem::{Class, InPlace, Op, Placement, Problem, Spec, Storage};
 pub use simulate::{Merged, Simulation, simulate};
