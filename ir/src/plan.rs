@@ -28,9 +28,12 @@ pub const SCRATCH: &str = "neap.scratch";
 pub const SCRATCH_OFFSET: &str = "neap.scratch_offset";
 /// The arena of the scratch: a symbol, where arenas are declared.
 pub const SCRATCH_ARENA: &str = "neap.scratch_arena";
-/// Where the arguments of an operation's bodies lie, in bytes: one list per region, -1 = none. The arena is the one of the first
-/// result's, or the only one.
-pub const BODY_OFFSETS: &str = "neap.body_offsets";
+/// Where arguments of an operation's bodies that are storages of their own lie, in bytes, over all regions in order, -1 = none.
+pub const ARG_OFFSETS: &str = "neap.arg_offsets";
+/// The arena of each entry of [`ARG_OFFSETS`], where arenas are declared: a symbol or an array of symbols.
+pub const ARG_ARENAS: &str = "neap.arg_arenas";
+/// How many bytes of a call's scratch are the arena of what it calls; they come first.
+pub const CALLEE_BYTES: &str = "neap.callee_bytes";
 /// Alignment in bytes that an operation asks of all storages it touches.
 pub const ALIGN: &str = "neap.align";
 /// Where an argument lies, in bytes.
@@ -57,7 +60,9 @@ pub const WRITTEN: &[&str] = &[
     PLACE,
     SCRATCH_OFFSET,
     SCRATCH_ARENA,
-    BODY_OFFSETS,
+    ARG_OFFSETS,
+    ARG_ARENAS,
+    CALLEE_BYTES,
     OFFSET,
     PEAK,
     ARENA_BYTES,

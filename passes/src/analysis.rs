@@ -58,7 +58,7 @@ impl<'f> Flow<'f> {
         let timeline = Timeline::new(module, func, facts)?;
         let values = Values::new(module, &timeline, sharing.views)?;
         let live = Live::new(module, &timeline, &values);
-        let scratch = scratch::of(module, &timeline, runtime)?;
+        let scratch = scratch::of(module, facts, &timeline, runtime)?;
         let storages = Storages::new(module, &timeline, &values, &live, sharing, &scratch)?;
         let profile = Profile::new(module, &timeline, &values, &storages)?;
         Ok(Flow { timeline, values, live, scratch, storages, profile })

@@ -3,7 +3,7 @@
 //! # Effect
 //!
 //! Every data result gets `neap.offsets` (bytes from the start of its arena, views and shared storages included, -1 for what takes no arena bytes) and
-//! `neap.live`, arguments get `neap.offset`, operations with scratch `neap.scratch_offset`, operations with bodies `neap.body_offsets`; with declared arenas
+//! `neap.live`, arguments get `neap.offset`, operations with scratch `neap.scratch_offset`, operations with bodies `neap.arg_offsets`; with declared arenas
 //! `neap.arena` says which. The function gets `neap.peak` and `neap.arena_bytes`. No operation moves.
 //!
 //! # Soundness

@@ -13,9 +13,10 @@
 //!
 //! - `attributes`: attributes removed.
 
+use crate::analysis::scratch;
 use crate::pass::{Context, Pass, PassInfo};
 use neap_ir::diag::Diagnostic;
-use neap_ir::plan::WRITTEN;
+use neap_ir::plan::{CALLEE_BYTES, SCRATCH, WRITTEN};
 use neap_ir::{Module, OpId};
 
 /// The line in the registry.
@@ -34,6 +35,7 @@ impl Pass for StripPlan {
         ops.extend(module.walk(func));
         let (args, results) = module.func_types(func).map_or((0, 0), |(args, results)| (args.len(), results.len()));
         let mut removed = 0;
+        ops.iter().for_each(|op| own_scratch(module, *op));
         for key in WRITTEN {
             removed += ops.iter().filter(|op| module.remove_attr(**op, key).is_some()).count() as u64;
             for index in (0..args).filter(|index| module.arg_attr(func, *index, key).is_some()).collect::<Vec<_>>() {
@@ -49,5 +51,21 @@ impl Pass for StripPlan {
         }
         cx.count("attributes", removed);
         Ok(removed > 0)
+    }
+}
+
+/// A plan adds the arena of what a call runs to its scratch: takes it off again.
+fn own_scratch(module: &mut Module, op: OpId) {
+    if module.attr(op, CALLEE_BYTES).is_none() {
+        return;
+    }
+    match scratch::own_bytes(module, op) {
+        0 => {
+            module.remove_attr(op, SCRATCH);
+        }
+        bytes => {
+            let bytes = module.i64_attr(bytes as i64);
+            module.set_attr(op, SCRATCH, bytes);
+        }
     }
 }

@@ -112,6 +112,8 @@ pub struct Scratch {
     pub op: OpId,
     /// Bytes, more than 0.
     pub bytes: u64,
+    /// How many of them, the first ones, are the arena of what it calls.
+    pub callee: u64,
     /// Its start is a multiple of this.
     pub align: u64,
 }

@@ -237,8 +237,7 @@ impl Build<'_, '_> {
         let facts = self.facts.of(module.op_name(op), module.data_operands(op).count(), module.data_results(op).len());
         let kind = match facts.role {
             Role::Constant => Kind::Constant,
-            Role::Yield => Kind::Terminator,
-            _ if module.op_name(op) == "func.return" => Kind::Terminator,
+            Role::Yield if module.op(op).next().is_none() => Kind::Terminator,
             _ => Kind::Step,
         };
         let id = EntryId(self.timeline.entries.len() as u32);

@@ -19,7 +19,7 @@ pub(super) fn plan(
     arena_bytes: u64,
 ) -> bool {
     let writer = Writer { flow, packing, arenas, solution };
-    let mut changed = writer.arguments(module);
+    let mut changed = writer.arguments(module) | writer.calls(module);
     let scratch = writer.scratch();
     for (_, entry) in flow.timeline.iter().filter(|(_, entry)| entry.kind == Kind::Step) {
         changed |= writer.results(module, entry);
@@ -98,15 +98,10 @@ impl Writer<'_, '_> {
         let live = live.flat_map(|steps| [i64::from(steps.begin), i64::from(steps.end)]).collect();
         let live = module.i64s_attr(live);
         changed |= put(module, entry.op, plan::LIVE, live);
-        let somewhere: Vec<Place> = places.iter().flatten().copied().collect();
-        let Some(first) = somewhere.first().filter(|_| self.declared()) else {
+        let Some(first) = places.iter().flatten().next().copied().filter(|_| self.declared()) else {
             return changed | remove(module, entry.op, plan::ARENA);
         };
-        let arena = if somewhere.iter().all(|place| place.region == first.region) {
-            self.symbol(*first)
-        } else {
-            Attr::Array(places.iter().map(|place| self.symbol(place.unwrap_or(*first))).collect())
-        };
+        let arena = self.symbols(&places, first);
         changed | put(module, entry.op, plan::ARENA, arena)
     }
 
@@ -131,20 +126,44 @@ impl Writer<'_, '_> {
             }
     }
 
-    /// Where the arguments of an operation's bodies lie, one list per region.
+    /// What a call needs: its own scratch and the arena of what it calls.
+    fn calls(&self, module: &mut Module) -> bool {
+        let mut changed = false;
+        for scratch in self.flow.scratch.iter().filter(|scratch| scratch.callee > 0) {
+            let (bytes, callee) = (module.i64_attr(scratch.bytes as i64), module.i64_attr(scratch.callee as i64));
+            changed |= put(module, scratch.op, plan::SCRATCH, bytes);
+            changed |= put(module, scratch.op, plan::CALLEE_BYTES, callee);
+        }
+        changed
+    }
+
+    /// Where the arguments of an operation's bodies lie that are no views.
     fn body_args(&self, module: &mut Module, entry: &Entry<'_>) -> bool {
         let args = |body: &BodyId| module.block_args(self.flow.timeline.body(*body).block).to_vec();
-        let bodies: Vec<(u32, Vec<ValueId>)> =
-            entry.bodies.iter().map(|body| (self.flow.timeline.body(*body).region, args(body))).collect();
-        if bodies.iter().all(|(_, args)| args.is_empty()) {
-            return remove(module, entry.op, plan::BODY_OFFSETS);
+        let args: Vec<ValueId> = entry.bodies.iter().flat_map(args).collect();
+        let own = |value: &ValueId| {
+            let slot = self.flow.values.slot(*value)?;
+            self.place(*value).filter(|_| self.flow.values.info(slot).base.is_none())
+        };
+        let places: Vec<Option<Place>> = args.iter().map(own).collect();
+        let Some(first) = places.iter().flatten().next().copied() else {
+            return remove(module, entry.op, plan::ARG_OFFSETS) | remove(module, entry.op, plan::ARG_ARENAS);
+        };
+        let offsets = places.iter().map(|place| place.map_or(-1, |place| place.offset as i64)).collect();
+        let offsets = module.i64s_attr(offsets);
+        let changed = put(module, entry.op, plan::ARG_OFFSETS, offsets);
+        if !self.declared() {
+            return changed | remove(module, entry.op, plan::ARG_ARENAS);
         }
-        let mut lists = Vec::new();
-        for region in 0..module.op_regions(entry.op).len() as u32 {
-            let args = bodies.iter().find(|(at, _)| *at == region).map_or(&[][..], |(_, args)| args);
-            let offsets = args.iter().map(|value| self.place(*value).map_or(-1, |place| place.offset as i64)).collect();
-            lists.push(module.i64s_attr(offsets));
+        let arenas = self.symbols(&places, first);
+        changed | put(module, entry.op, plan::ARG_ARENAS, arenas)
+    }
+
+    /// One symbol if all lie in one arena, else one each.
+    fn symbols(&self, places: &[Option<Place>], first: Place) -> Attr {
+        if places.iter().flatten().all(|place| place.region == first.region) {
+            return self.symbol(first);
         }
-        put(module, entry.op, plan::BODY_OFFSETS, Attr::Array(lists))
+        Attr::Array(places.iter().map(|place| self.symbol(place.unwrap_or(first))).collect())
     }
 }
