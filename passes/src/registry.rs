@@ -3,18 +3,32 @@
 use crate::pass::PassInfo;
 use crate::pipeline::NamedPipeline;
 
-/// Every pass, in the order of `--list-passes`.
-#[rustfmt::skip]
-pub static PASSES: &[&PassInfo] = &[
-    &crate::fuse::INFO,
-    &crate::canonicalize_views::INFO,
-    &crate::lock_effects::INFO,
-    &crate::reorder::INFO,
-    &crate::assign_offsets::INFO,
-    &crate::cse::INFO,
-    &crate::dce::INFO,
-    &crate::strip_plan::INFO,
-];
+/// Hands the names of all passes to another macro: the modules (in `lib.rs`) and the table below come from one list, so that a
+/// pass is one line.
+macro_rules! each_pass {
+    ($then:ident) => {
+        $then! {
+            fuse,
+            canonicalize_views,
+            lock_effects,
+            reorder,
+            assign_offsets,
+            cse,
+            dce,
+            strip_plan,
+            // New passes go above this line.
+        }
+    };
+}
+
+macro_rules! table {
+    ($($pass:ident,)*) => {
+        /// Every pass, in the order of `--list-passes`.
+        pub static PASSES: &[&PassInfo] = &[$(&crate::$pass::INFO),*];
+    };
+}
+
+each_pass!(table);
 
 /// Every named pipeline.
 #[rustfmt::skip]

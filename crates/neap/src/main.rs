@@ -1,2 +1,7 @@
 //! The binary `neap`.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    neap::main(std::env::args_os())
+}

@@ -77,7 +77,8 @@ fn excerpts<'a>(diagnostic: &Diagnostic, source: &Source<'a>) -> Vec<Element<'a>
     let related = diagnostic.related.iter().filter(|(span, _)| !span.is_none());
     places.extend(related.map(|(span, label)| Place::new(*span, Some(label), source)));
     let Some(first) = places.first() else {
-        return vec![Origin::path(source.name.to_owned()).into()];
+        // What is said about a command line has no source at all.
+        return if source.name.is_empty() { Vec::new() } else { vec![Origin::path(source.name.to_owned()).into()] };
     };
     let main = first.lines.clone();
     let lines_apart = |place: &Place<'_>| {

@@ -1,0 +1,162 @@
+//! Flags and profile become attributes of the module, before the first pass.
+//!
+//! Everything that a plan depends on is then in the module: the passes, the checker, a second run and a reader of the printed file
+//! see the same. The module after this step is the *source* that the checker compares with. What the input says itself wins over the
+//! profile, and a flag wins over both.
+
+mod arenas;
+mod dims;
+mod names;
+mod resident;
+
+use crate::cli::{PinFlag, SourceFlags};
+use crate::exit::Failure;
+use names::Names;
+use neap_ir::facts::Facts;
+use neap_ir::plan::{self, FINGERPRINT, IO};
+use neap_ir::{Attr, Def, Module, OpId, ValueId};
+use neap_passes::profile::{Io, Profile};
+
+/// Values whose bytes stay from their birth to the end.
+const KEEP: &str = "neap.keep";
+/// Fixed offsets.
+const PIN: &str = "neap.pin";
+/// Whether bytes may be shared.
+const REUSE: &str = "neap.reuse";
+
+/// What was done that a summary has to say.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Applied {
+    /// Values without a known size that take no bytes because the user said so, by function, without `@`.
+    pub excluded: Vec<(String, String)>,
+}
+
+/// Writes flags and profile into a module.
+///
+/// # Errors
+/// A flag names something that the module does not have.
+pub fn apply(module: &mut Module, flags: &SourceFlags, profile: &Profile, facts: &Facts) -> Result<Applied, Failure> {
+    let functions = module.functions();
+    for func in &functions {
+        let fingerprint = neap_ir::fingerprint(module, *func);
+        module.set_attr(*func, FINGERPRINT, Attr::str(&fingerprint));
+    }
+    let names = Names::of(module);
+    for dim in &flags.dims {
+        dims::bound(module, &names, dim)?;
+    }
+    arenas::declare(module, &flags.arenas, profile);
+    for func in &functions {
+        owners(module, *func, profile);
+        resident::mark(module, *func, facts, profile);
+    }
+    for name in &flags.keep {
+        keep(module, names.find(module, "--keep", name)?);
+    }
+    for flag in &flags.pins {
+        let value = names.find(module, "--pin", &flag.name)?;
+        pin(module, value, flag);
+    }
+    for name in &flags.external {
+        let value = names.find(module, "--external", name)?;
+        external(module, value, name)?;
+    }
+    if flags.no_reuse {
+        for func in &functions {
+            no_reuse(module, *func);
+        }
+    }
+    let excluded = if flags.exclude_dynamic { dims::exclude(module, &functions) } else { Vec::new() };
+    Ok(Applied { excluded })
+}
+
+/// Who owns arguments and results, where the input does not say.
+fn owners(module: &mut Module, func: OpId, profile: &Profile) {
+    let counts = module.func_types(func).map(|(inputs, results)| (inputs.len(), results.len()));
+    let (inputs, results) = counts.unwrap_or_default();
+    for index in (0..inputs).filter(|_| profile.arguments != Io::Arena) {
+        if module.arg_attr(func, index, IO).is_none() && !module.is_token(module.func_args(func)[index]) {
+            module.set_arg_attr(func, index, IO, Some(Attr::str(profile.arguments.as_str())));
+        }
+    }
+    for index in (0..results).filter(|_| profile.results != Io::Arena) {
+        if module.result_attr(func, index, IO).is_none() {
+            module.set_result_attr(func, index, IO, Some(Attr::str(profile.results.as_str())));
+        }
+    }
+}
+
+fn keep(module: &mut Module, value: ValueId) {
+    set(module, value, KEEP, Attr::Unit);
+}
+
+/// Sets an attribute where a value is defined. On an operation with several results it means all of them.
+fn set(module: &mut Module, value: ValueId, key: &str, attr: Attr) {
+    match module.value(value).def() {
+        Def::Result(op, _) => module.set_attr(op, key, attr),
+        Def::Arg(block, index) => {
+            let func = module.region_op(module.block_region(block));
+            module.set_arg_attr(func, index as usize, key, Some(attr));
+        }
+    }
+}
+
+fn pin(module: &mut Module, value: ValueId, flag: &PinFlag) {
+    let offset = flag.offset as i64;
+    let offsets = match module.value(value).def() {
+        Def::Arg(..) => vec![offset],
+        Def::Result(op, index) => {
+            let mut offsets = module.attr(op, PIN).and_then(Attr::as_i64s).unwrap_or_default();
+            offsets.resize(module.data_results(op).len(), -1);
+            offsets[index as usize] = offset;
+            offsets
+        }
+    };
+    let offsets = module.i64s_attr(offsets);
+    set(module, value, PIN, offsets);
+}
+
+fn external(module: &mut Module, value: ValueId, name: &str) -> Result<(), Failure> {
+    let mut found = false;
+    if let Def::Arg(block, index) = module.value(value).def() {
+        let func = module.region_op(module.block_region(block));
+        if module.entry(func) == Some(block) && module.functions().contains(&func) {
+            module.set_arg_attr(func, index as usize, IO, Some(Attr::str("external")));
+            found = true;
+        }
+    }
+    let returns: Vec<(OpId, usize)> = module
+        .value(value)
+        .uses()
+        .iter()
+        .filter(|usage| module.op_name(usage.op) == "func.return")
+        .filter_map(|usage| Some((module.parent_op(usage.op)?, usage.operand as usize)))
+        .collect();
+    for (func, index) in returns {
+        module.set_result_attr(func, index, IO, Some(Attr::str("external")));
+        found = true;
+    }
+    let wrong = || {
+        Failure::usage(format!("`--external {name}`: the value is neither an argument nor a result of its function"))
+    };
+    if found { Ok(()) } else { Err(wrong().help("`--keep` keeps a value in between readable to the end of the run")) }
+}
+
+/// No value may lie in the bytes of another one, at no time.
+fn no_reuse(module: &mut Module, func: OpId) {
+    for index in 0..module.func_args(func).len() {
+        module.set_arg_attr(func, index, REUSE, Some(Attr::str("never")));
+        module.set_arg_attr(func, index, KEEP, Some(Attr::Unit));
+    }
+    for op in module.walk(func) {
+        if !module.data_results(op).is_empty() {
+            module.set_attr(op, REUSE, Attr::str("never"));
+            module.set_attr(op, KEEP, Attr::Unit);
+        }
+    }
+}
+
+/// Whether a module holds a plan already.
+pub fn is_planned(module: &Module) -> bool {
+    module.functions().iter().any(|func| module.attr(*func, plan::ARENA_BYTES).is_some())
+}

@@ -1,0 +1,350 @@
+//! The command line: verbs and flags, and what they say as data.
+//!
+//! Flags that MLIR's own tool has are spelled as there. Pass flags come from the registry, one per pass, and run in the order in
+//! which they are written.
+
+mod flags;
+mod values;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use values::{ArenaFlag, Budget, DimFlag, PinFlag};
+
+/// What is asked for.
+pub enum Request {
+    /// `neap opt`.
+    Opt(Box<Opt>),
+    /// `neap plan`.
+    Plan(Box<Plan>),
+    /// `neap check`.
+    Check(Box<Check>),
+    /// `neap import`.
+    Import(Import),
+    /// `neap pack`.
+    Pack(Pack),
+}
+
+/// How the summary is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SummaryKind {
+    /// A dozen lines per function.
+    #[default]
+    Text,
+    /// Everything: all storages, arenas, pass statistics.
+    Full,
+    /// The object that scripts read.
+    Json,
+    /// Nothing.
+    None,
+}
+
+/// What is said about the source: who owns which bytes, what operations mean, how large things are.
+#[derive(Clone, Default)]
+pub struct SourceFlags {
+    /// Name or file of the runtime profile; none: by the kind of input.
+    pub profile: Option<String>,
+    /// Files with op facts.
+    pub dialects: Vec<PathBuf>,
+    /// Dialects whose unknown ops are taken as pure.
+    pub assume_pure: Vec<String>,
+    /// Arenas, in order of preference.
+    pub arenas: Vec<ArenaFlag>,
+    /// Values whose bytes nobody may reuse.
+    pub keep: Vec<String>,
+    /// Values at fixed offsets.
+    pub pins: Vec<PinFlag>,
+    /// Arguments and results in the caller's memory.
+    pub external: Vec<String>,
+    /// Bounds of dimensions.
+    pub dims: Vec<DimFlag>,
+    /// Whether values without a known size are left out.
+    pub exclude_dynamic: bool,
+    /// Whether no two values may share bytes.
+    pub no_reuse: bool,
+}
+
+/// What `opt` and `plan` have in common.
+#[derive(Clone)]
+pub struct Common {
+    /// The input; `-` is the standard input.
+    pub input: PathBuf,
+    /// About the source.
+    pub source: SourceFlags,
+    /// The most bytes an arena may take.
+    pub budgets: Vec<Budget>,
+    /// A table of conservative rows for the unknown ops is written here.
+    pub dialect_stub: Option<PathBuf>,
+    /// Whether the plan is printed unchecked.
+    pub no_check: bool,
+    /// Whether remarks are shown.
+    pub remarks: bool,
+    /// How the summary is written.
+    pub summary: SummaryKind,
+    /// Where the summary goes instead.
+    pub summary_file: Option<PathBuf>,
+    /// After this time the best plan so far is taken.
+    pub time_limit: Option<Duration>,
+    /// Whether the verifier runs after each pass.
+    pub verify_each: bool,
+    /// Whether time per pass is shown.
+    pub timing: bool,
+    /// Whether pass statistics are shown.
+    pub statistics: bool,
+    /// The pipeline as text; none: pass flags, else `plan`.
+    pub pipeline: Option<String>,
+}
+
+/// `neap opt`.
+pub struct Opt {
+    /// What it shares with `plan`.
+    pub common: Common,
+    /// Passes in the order of their flags, with their options.
+    pub passes: Vec<(&'static str, String)>,
+    /// Where the module goes; none: the standard output.
+    pub output: Option<PathBuf>,
+    /// Whether the passes are listed and nothing else is done.
+    pub list_passes: bool,
+    /// Whether the pipeline is shown.
+    pub dump_pipeline: bool,
+    /// When the module is shown between passes.
+    pub print_ir: PrintIr,
+    /// Whether `// -----` separates modules.
+    pub split_input: bool,
+    /// Whether diagnostics are compared with `// expected-error {{..}}` comments.
+    pub verify_diagnostics: bool,
+    /// Whether all is printed in the generic form.
+    pub generic: bool,
+    /// Where a reproducer goes when a pass fails.
+    pub reproducer: Option<PathBuf>,
+    /// Whether the pipeline is read from the input's reproducer.
+    pub run_reproducer: bool,
+}
+
+/// When the module is shown between passes, on the error stream.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct PrintIr {
+    /// Before these passes.
+    pub before: Vec<String>,
+    /// After these passes.
+    pub after: Vec<String>,
+    /// Before every pass.
+    pub before_all: bool,
+    /// After every pass.
+    pub after_all: bool,
+    /// After every pass that changed something.
+    pub after_change: bool,
+}
+
+/// `neap plan`.
+pub struct Plan {
+    /// What it shares with `opt`.
+    pub common: Common,
+    /// Files to write, by their extension.
+    pub outputs: Vec<PathBuf>,
+    /// The writer of the outputs, whatever their extension.
+    pub to: Option<String>,
+}
+
+/// `neap check`.
+pub struct Check {
+    /// The module before planning.
+    pub original: PathBuf,
+    /// The module with the plan.
+    pub planned: PathBuf,
+    /// About the source: as given to the planner.
+    pub source: SourceFlags,
+}
+
+/// `neap import`.
+pub struct Import {
+    /// A model file.
+    pub input: PathBuf,
+    /// Where the module goes; none: the standard output.
+    pub output: Option<PathBuf>,
+}
+
+/// `neap pack`.
+pub struct Pack {
+    /// A table of buffers.
+    pub input: PathBuf,
+    /// Where the table with offsets goes; none: the standard output.
+    pub output: Option<PathBuf>,
+    /// The most bytes the arena may take.
+    pub capacity: Option<u64>,
+    /// Whether `upper` is the last step inside.
+    pub inclusive: bool,
+    /// After this time the best packing so far is taken.
+    pub time_limit: Option<Duration>,
+}
+
+/// The whole command line of `neap`.
+pub fn command() -> Command {
+    Command::new("neap")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("A memory planner for neural networks: order, sharing and offsets, decided before the first inference")
+        .after_help("Exit codes: 0 done and checked, 1 wrong input or refused plan, 2 usage, 3 a demand cannot be met, 4 a bug of ours")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true)
+        .subcommands([opt(), plan(), check(), import(), pack()])
+}
+
+fn opt() -> Command {
+    let command = Command::new("opt")
+        .about("Runs passes on a module: planned text on the standard output, all else on the error stream")
+        .arg(flags::input("FILE").default_value("-"))
+        .arg(
+            flags::path("output", "OUT", "Writes the module (.mlir), the summary (.json) or the storages (.csv)")
+                .short('o'),
+        );
+    flags::passes(flags::mlir(flags::common(flags::source(command))))
+}
+
+fn plan() -> Command {
+    let command = Command::new("plan")
+        .about("Plans a model: the summary on the standard output, files by extension")
+        .arg(flags::input("FILE").required(true))
+        .arg(
+            flags::path(
+                "output",
+                "OUT",
+                "Writes the module (.mlir), the summary (.json) or the storages (.csv); repeatable",
+            )
+            .short('o')
+            .action(ArgAction::Append),
+        )
+        .arg(flags::text("to", "WRITER", "Writes the outputs as mlir, json or csv, whatever their extension"))
+        .arg(flags::text("pass-pipeline", "PIPELINE", "Runs these passes instead of `plan`"));
+    flags::common(flags::source(command))
+}
+
+fn check() -> Command {
+    let command = Command::new("check")
+        .about("Executes source and plan on real bytes and compares what they compute")
+        .arg(flags::input("SOURCE").required(true))
+        .arg(flags::input("PLANNED").required(true));
+    flags::source(command)
+}
+
+fn import() -> Command {
+    Command::new("import")
+        .about("Reads a model file and prints it as a module")
+        .arg(flags::input("FILE").required(true))
+        .arg(flags::path("output", "OUT", "Writes the module here").short('o'))
+}
+
+fn pack() -> Command {
+    Command::new("pack")
+        .about("Packs a table of buffers (CSV with id, lower, upper, size; half-open): the same table with offsets")
+        .arg(flags::input("FILE").required(true))
+        .arg(flags::path("output", "OUT", "Writes the table here").short('o'))
+        .arg(flags::size("capacity", "SIZE", "The most bytes the arena may take"))
+        .arg(switch("inclusive", "Takes the end of a range as the last step inside, not the first behind"))
+        .arg(flags::seconds())
+}
+
+/// Reads a command line, program name first.
+///
+/// # Errors
+/// Clap's own message, also for `--help` and `--version`.
+pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Request, clap::Error> {
+    let matches = command().try_get_matches_from(args)?;
+    Ok(match matches.subcommand() {
+        Some(("opt", matches)) => Request::Opt(Box::new(read_opt(matches))),
+        Some(("plan", matches)) => Request::Plan(Box::new(Plan {
+            common: read_common(matches),
+            outputs: many(matches, "output"),
+            to: one(matches, "to"),
+        })),
+        Some(("check", matches)) => Request::Check(Box::new(Check {
+            original: required(matches, "SOURCE"),
+            planned: required(matches, "PLANNED"),
+            source: read_source(matches),
+        })),
+        Some(("import", matches)) => {
+            Request::Import(Import { input: required(matches, "FILE"), output: one(matches, "output") })
+        }
+        Some(("pack", matches)) => Request::Pack(Pack {
+            input: required(matches, "FILE"),
+            output: one(matches, "output"),
+            capacity: one(matches, "capacity"),
+            inclusive: matches.get_flag("inclusive"),
+            time_limit: one(matches, "time-limit"),
+        }),
+        _ => unreachable!("clap requires one of the verbs above"),
+    })
+}
+
+fn read_opt(matches: &ArgMatches) -> Opt {
+    Opt {
+        common: read_common(matches),
+        passes: flags::pass_flags(matches),
+        output: one(matches, "output"),
+        list_passes: matches.get_flag("list-passes"),
+        dump_pipeline: matches.get_flag("dump-pass-pipeline"),
+        print_ir: PrintIr {
+            before: many(matches, "mlir-print-ir-before"),
+            after: many(matches, "mlir-print-ir-after"),
+            before_all: matches.get_flag("mlir-print-ir-before-all"),
+            after_all: matches.get_flag("mlir-print-ir-after-all"),
+            after_change: matches.get_flag("mlir-print-ir-after-change"),
+        },
+        split_input: matches.get_flag("split-input-file"),
+        verify_diagnostics: matches.get_flag("verify-diagnostics"),
+        generic: matches.get_flag("mlir-print-op-generic"),
+        reproducer: one(matches, "mlir-pass-pipeline-crash-reproducer"),
+        run_reproducer: matches.get_flag("run-reproducer"),
+    }
+}
+
+fn read_common(matches: &ArgMatches) -> Common {
+    Common {
+        input: required(matches, "FILE"),
+        source: read_source(matches),
+        budgets: many(matches, "budget"),
+        dialect_stub: one(matches, "dialect-stub"),
+        no_check: matches.get_flag("no-check"),
+        remarks: matches.get_flag("remarks"),
+        summary: one(matches, "summary").unwrap_or_default(),
+        summary_file: one(matches, "summary-file"),
+        time_limit: one(matches, "time-limit"),
+        verify_each: one(matches, "verify-each").unwrap_or(true),
+        timing: matches.get_flag("mlir-timing"),
+        statistics: matches.get_flag("mlir-pass-statistics"),
+        pipeline: one(matches, "pass-pipeline"),
+    }
+}
+
+fn read_source(matches: &ArgMatches) -> SourceFlags {
+    SourceFlags {
+        profile: one(matches, "profile"),
+        dialects: many(matches, "dialect"),
+        assume_pure: many(matches, "assume-pure"),
+        arenas: many(matches, "arena"),
+        keep: many(matches, "keep"),
+        pins: many(matches, "pin"),
+        external: many(matches, "external"),
+        dims: many(matches, "dim"),
+        exclude_dynamic: matches.get_flag("exclude-dynamic"),
+        no_reuse: matches.get_flag("no-reuse"),
+    }
+}
+
+fn one<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) -> Option<T> {
+    matches.get_one::<T>(name).cloned()
+}
+
+fn many<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) -> Vec<T> {
+    matches.get_many::<T>(name).map(|values| values.cloned().collect()).unwrap_or_default()
+}
+
+fn required(matches: &ArgMatches, name: &str) -> PathBuf {
+    one(matches, name).unwrap_or_else(|| unreachable!("clap requires {name}"))
+}
+
+/// A flag without a value.
+fn switch(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}

@@ -1,0 +1,142 @@
+//! Groups of flags that several verbs share.
+
+use super::values::{self, arena, budget, dim, pin};
+use super::{SummaryKind, switch};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use neap_passes::registry::{PASSES, PIPELINES};
+use std::path::PathBuf;
+
+/// A positional file.
+pub(super) fn input(name: &'static str) -> Arg {
+    Arg::new(name).value_parser(value_parser!(PathBuf)).help("A model or a module as text; `-` is the standard input")
+}
+
+/// A flag with a path.
+pub(super) fn path(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).value_parser(value_parser!(PathBuf)).help(help)
+}
+
+/// A flag with text.
+pub(super) fn text(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).help(help)
+}
+
+/// A flag with a size.
+pub(super) fn size(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    text(name, value, help).value_parser(crate::size::parse)
+}
+
+/// `--time-limit S`.
+pub(super) fn seconds() -> Arg {
+    text("time-limit", "S", "Takes the best found after S seconds; without it, output does not depend on the machine")
+        .value_parser(values::seconds)
+}
+
+/// What is said about the source.
+pub(super) fn source(command: Command) -> Command {
+    let list = |arg: Arg| arg.action(ArgAction::Append).help_heading("Source");
+    command.args([
+        text("profile", "P", "Runtime to plan for: none, tflite, tflm, or a file").help_heading("Source"),
+        list(path("dialect", "F", "Reads op facts from a table")),
+        list(text("assume-pure", "D", "Takes unknown ops of a dialect as pure; for a quick look only")),
+        list(text("arena", "N=SIZE[:ALIGN]", "Declares an arena, in order of preference").value_parser(arena)),
+        list(text("keep", "N", "Keeps a value's bytes from its birth to the end of the run")),
+        list(text("pin", "N@OFF", "Places a value at an offset").value_parser(pin)),
+        list(text("external", "N", "Leaves an argument or a result in the caller's memory")),
+        list(text("dim", "N=LO..HI", "Bounds a named dimension, or `VALUE.AXIS`").value_parser(dim)),
+        switch("exclude-dynamic", "Leaves values without a known size out of the plan").help_heading("Source"),
+        switch("no-reuse", "Gives every value bytes of its own").help_heading("Source"),
+    ])
+}
+
+/// What `opt` and `plan` share.
+pub(super) fn common(command: Command) -> Command {
+    let summary = PossibleValuesParser::new(["text", "full", "json", "none"]).map(|name| match name.as_str() {
+        "full" => SummaryKind::Full,
+        "json" => SummaryKind::Json,
+        "none" => SummaryKind::None,
+        _ => SummaryKind::Text,
+    });
+    command.args([
+        text("budget", "[@N=]SIZE", "Fails with exit code 3 if the plan needs more bytes")
+            .value_parser(budget)
+            .action(ArgAction::Append),
+        path("dialect-stub", "F.toml", "Writes conservative rows for the unknown ops, to be filled in"),
+        switch("no-check", "Does not check the plan; the summary says so"),
+        switch("remarks", "Shows why something was not fused, shared or placed"),
+        text("summary", "KIND", "How the summary is written").value_parser(summary),
+        path("summary-file", "F", "Writes the summary to a file"),
+        seconds(),
+        text("verify-each", "BOOL", "Runs the verifier after each pass (default: true)")
+            .value_parser(value_parser!(bool))
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true"),
+        switch("mlir-timing", "Shows time per pass"),
+        switch("mlir-pass-statistics", "Shows what each pass counted"),
+    ])
+}
+
+/// Flags of MLIR's own tool.
+pub(super) fn mlir(command: Command) -> Command {
+    let names = |name, help| {
+        text(name, "PASS", help)
+            .action(ArgAction::Append)
+            .value_delimiter(',')
+            .value_parser(PossibleValuesParser::new(PASSES.iter().map(|pass| pass.name)))
+    };
+    let args = [
+        text(
+            "pass-pipeline",
+            "PIPELINE",
+            "Runs `builtin.module(func.func(fuse,reorder{effort=1000}))`, or just `fuse,reorder`",
+        ),
+        switch("list-passes", "Lists the passes and their options"),
+        switch("dump-pass-pipeline", "Shows the pipeline on the error stream"),
+        names("mlir-print-ir-before", "Shows the module before a pass"),
+        names("mlir-print-ir-after", "Shows the module after a pass"),
+        switch("mlir-print-ir-before-all", "Shows the module before each pass"),
+        switch("mlir-print-ir-after-all", "Shows the module after each pass"),
+        switch("mlir-print-ir-after-change", "Shows the module after each pass that changed it"),
+        switch("split-input-file", "Takes what stands between `// -----` lines as modules of their own"),
+        switch("verify-diagnostics", "Compares diagnostics with `// expected-error @+1 {{..}}` comments"),
+        switch("mlir-print-op-generic", "Prints everything in the generic form"),
+        path("mlir-pass-pipeline-crash-reproducer", "F", "Writes a reproducer when a pass fails"),
+        switch("run-reproducer", "Runs the pipeline that a reproducer holds"),
+    ];
+    command.args(args.map(|arg| arg.help_heading("As in mlir-opt")))
+}
+
+/// One flag per pass and per named pipeline.
+pub(super) fn passes(command: Command) -> Command {
+    command.args(pass_names().map(|(name, summary)| {
+        Arg::new(name)
+            .long(name)
+            .value_name("OPTION=VALUE ..")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("")
+            .action(ArgAction::Append)
+            .conflicts_with("pass-pipeline")
+            .help(summary)
+            .help_heading("Passes, run in the order given (default: the pipeline `plan`)")
+    }))
+}
+
+/// Names and options of the pass flags, in the order in which they were written.
+pub(super) fn pass_flags(matches: &ArgMatches) -> Vec<(&'static str, String)> {
+    let mut found: Vec<(usize, &'static str, String)> = Vec::new();
+    for (name, _) in pass_names() {
+        let indices = matches.indices_of(name).into_iter().flatten();
+        let values = matches.get_many::<String>(name).into_iter().flatten();
+        found.extend(indices.zip(values).map(|(index, value)| (index, name, value.clone())));
+    }
+    found.sort();
+    found.into_iter().map(|(_, name, options)| (name, options)).collect()
+}
+
+fn pass_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let passes = PASSES.iter().map(|pass| (pass.name, pass.summary));
+    passes.chain(PIPELINES.iter().map(|pipeline| (pipeline.name, pipeline.summary)))
+}

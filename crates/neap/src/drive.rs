@@ -1,0 +1,282 @@
+//! One module from input to checked plan: flags become attributes, passes run, the checker compares, demands are met.
+//!
+//! The checker gets the module as it was before the first pass, and sees nothing of what the passes computed. What it does not accept
+//! goes no further: the run ends, with a reproducer when the plan is our own.
+
+use crate::apply::{self, Applied};
+use crate::cli::{Common, PrintIr, SourceFlags};
+use crate::demands;
+use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
+use crate::reproducer;
+use crate::summary::{self, Check, Stages, Summary};
+use crate::watch::Watch;
+use neap_ir::Module;
+use neap_ir::diag::{Diagnostic, Severity};
+use neap_ir::facts::Facts;
+use neap_ir::print::PrintOptions;
+use neap_passes::pipeline::{self, PassReport, Pipeline, PipelineError, Quiet, Run};
+use neap_passes::profile::Profile;
+use neap_passes::registry::PIPELINES;
+use neap_passes::suggest::closest;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// What operations mean and what the runtime can do.
+pub struct Setup {
+    /// Op facts, the user's tables included.
+    pub facts: Facts,
+    /// The runtime profile.
+    pub profile: Profile,
+    /// What it is called.
+    pub name: String,
+}
+
+impl Setup {
+    /// Reads tables and profile.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is wrong, a profile that does not exist.
+    pub fn new(flags: &SourceFlags, default_profile: &str) -> Result<Setup, Failure> {
+        let mut facts = Facts::builtin();
+        for path in &flags.dialects {
+            let text = read_text(path)?;
+            facts.add_table(&text, &path.display().to_string()).map_err(|error| Failure::usage(error.to_string()))?;
+        }
+        flags.assume_pure.iter().for_each(|dialect| facts.assume_pure(dialect));
+        let name = flags.profile.as_deref().unwrap_or(default_profile);
+        Ok(Setup { facts, profile: profile(name)?, name: name.to_owned() })
+    }
+}
+
+/// An embedded profile by name, or a file of the user's.
+fn profile(name: &str) -> Result<Profile, Failure> {
+    if let Some(profile) = Profile::builtin(name) {
+        return Ok(profile);
+    }
+    let file = name.contains(['.', '/']).then(|| PathBuf::from(name));
+    let Some(file) = file else {
+        let names: Vec<&str> = Profile::names().collect();
+        let failure = Failure::usage(format!("there is no profile `{name}`"))
+            .note(format!("there are: {}, or a file", names.join(", ")));
+        return Err(match closest(name, names.into_iter()) {
+            Some(close) => failure.help(format!("did you mean `{close}`?")),
+            None => failure,
+        });
+    };
+    Profile::parse(&read_text(&file)?, name).map_err(|error| Failure::usage(error.to_string()))
+}
+
+fn read_text(path: &std::path::Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))
+}
+
+/// What to do with a module.
+pub struct Job<'a> {
+    /// What the summary calls the input.
+    pub name: &'a str,
+    /// The flags.
+    pub common: &'a Common,
+    /// Facts and profile.
+    pub setup: &'a Setup,
+    /// The passes.
+    pub pipeline: &'a Pipeline,
+    /// Whether the user asked for no other pipeline than `plan`.
+    pub default_pipeline: bool,
+    /// When the module is shown between passes.
+    pub print_ir: &'a PrintIr,
+    /// How it is printed then.
+    pub options: PrintOptions,
+    /// Where a reproducer goes.
+    pub reproducer: Option<PathBuf>,
+}
+
+/// A module after its passes.
+pub struct Planned {
+    /// The module.
+    pub module: Module,
+    /// What it needs; none without a plan.
+    pub summary: Option<Summary>,
+    /// Warnings, and explanations for those who ask.
+    pub remarks: Vec<Diagnostic>,
+    /// Time and statistics, where they were asked for.
+    pub said: String,
+}
+
+/// Runs the passes on a module and checks the outcome.
+///
+/// # Errors
+/// The module is wrong, a demand cannot be met, or the plan is not accepted.
+pub fn run<'a>(job: &'a Job<'a>, mut module: Module, progress: &'a Progress<'a>) -> Result<Planned, Failure> {
+    valid(&module)?;
+    let facts = &job.setup.facts;
+    let stop = || progress.stop();
+    let run = Run { facts, profile: &job.setup.profile, stop: &stop, verify_each: job.common.verify_each };
+    if job.default_pipeline && apply::is_planned(&module) {
+        // A plan is made from the graph, not from an older plan.
+        let strip = Pipeline::parse("strip-plan").map_err(|error| bug(error.diagnostic()))?;
+        pipeline::run(&mut module, &strip, run, &mut Quiet).map_err(|error| failed(&error))?;
+    }
+    let applied = apply::apply(&mut module, &job.common.source, &job.setup.profile, facts)?;
+    let source = module.clone();
+    let mut watch = Watch {
+        progress,
+        print_ir: job.print_ir,
+        options: job.options,
+        verify_each: job.common.verify_each,
+        setup: job.setup,
+        stages: Stages::default(),
+        times: Vec::new(),
+        started: Instant::now(),
+    };
+    let reports = passes(job, &mut module, &source, run, &mut watch)?;
+    progress.label("check".to_owned());
+    let check = checked(job, &source, &module)?;
+    let summary = summarise(job, &source, &module, &watch.stages, &applied, &reports, check, progress)?;
+    progress.clear();
+    let remarks: Vec<Diagnostic> = reports.iter().flat_map(|report| report.remarks.iter().cloned()).collect();
+    demands::met(&job.common.budgets, summary.as_ref())?;
+    let mut said = if job.common.timing { watch.timing() } else { String::new() };
+    if job.common.statistics {
+        said += &statistics(&reports);
+    }
+    Ok(Planned { module, summary, remarks, said })
+}
+
+/// The rules of the representation.
+///
+/// # Errors
+/// All that is wrong.
+pub fn valid(module: &Module) -> Result<(), Failure> {
+    neap_ir::verify::verify(module).map_err(|diagnostics| Failure::new(Exit::Input, diagnostics))
+}
+
+fn passes(
+    job: &Job<'_>,
+    module: &mut Module,
+    source: &Module,
+    run: Run<'_>,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<PassReport>, Failure> {
+    let ran = catch_unwind(AssertUnwindSafe(|| pipeline::run(module, job.pipeline, run, watch)));
+    let failure = match ran {
+        Ok(Ok(reports)) => return Ok(reports),
+        Ok(Err(error)) => failed(&error),
+        Err(_) => bug(Diagnostic::error(neap_ir::Span::default(), "a pass broke down")),
+    };
+    watch.progress.clear();
+    // Asked for, it is written whatever went wrong; else only where it is our own fault.
+    match &job.reproducer {
+        Some(place) => Err(reproduce(job, source, failure, place.clone())),
+        None if failure.exit == Exit::Bug => Err(reproduce(job, source, failure, place(source))),
+        None => Err(failure),
+    }
+}
+
+fn failed(error: &PipelineError) -> Failure {
+    let exit = match error {
+        PipelineError::Broken { .. } | PipelineError::SilentChange { .. } => Exit::Bug,
+        // The input is right; a capacity or a `must` cannot be met.
+        PipelineError::Refused { diagnostic, .. } if diagnostic.unmet => Exit::Demand,
+        PipelineError::CallCycle(_) | PipelineError::Refused { .. } => Exit::Input,
+        _ => Exit::Usage,
+    };
+    Failure::new(exit, vec![error.diagnostic()])
+}
+
+fn bug(diagnostic: Diagnostic) -> Failure {
+    Failure::new(Exit::Bug, vec![diagnostic])
+}
+
+fn place(module: &Module) -> PathBuf {
+    let first = module.functions().first().and_then(|func| module.sym_name(*func)).unwrap_or_default();
+    reproducer::place(first)
+}
+
+/// Writes a reproducer and says so.
+fn reproduce(job: &Job<'_>, source: &Module, failure: Failure, place: PathBuf) -> Failure {
+    let text = reproducer::text(source, &job.pipeline.to_string(), &job.common.source, &job.setup.name);
+    let output = crate::outputs::Output { path: place.clone(), bytes: text.into_bytes() };
+    let failure = match crate::outputs::write_all(&[output]) {
+        Ok(()) => failure.note(format!("a reproducer is in {}", place.display())),
+        Err(error) => failure.note(format!("no reproducer: {}", error.diagnostics[0].message)),
+    };
+    if failure.exit == Exit::Bug {
+        failure.help("this is a bug in neap: please report it with the reproducer")
+    } else {
+        failure
+    }
+}
+
+/// Executes source and plan and compares; without a plan, what the two compute.
+fn checked(job: &Job<'_>, source: &Module, module: &Module) -> Result<Check, Failure> {
+    if job.common.no_check {
+        return Ok(Check::Skipped);
+    }
+    let options = neap_check::Options {
+        ignore_fingerprint: false,
+        semantics_only: !apply::is_planned(module),
+        callees_have_arenas: job.setup.profile.own_arena_per_function,
+    };
+    let report = neap_check::check(source, module, &job.setup.facts, &options);
+    if report.accepted() {
+        return Ok(Check::Passed);
+    }
+    if !job.pipeline.steps().any(|step| writes_plans(step.info().name)) {
+        return Err(Failure::new(Exit::Input, report.diagnostics()));
+    }
+    let mut all = vec![Diagnostic::error(neap_ir::Span::default(), "the checker refuses the plan; it is not printed")];
+    all.extend(report.diagnostics());
+    let failure = Failure::new(Exit::Bug, all);
+    Err(reproduce(job, source, failure, job.reproducer.clone().unwrap_or_else(|| place(source))))
+}
+
+/// Whether a pass is one of those that a plan is made by.
+fn writes_plans(pass: &str) -> bool {
+    PIPELINES.iter().any(|pipeline| pipeline.name == "plan" && pipeline.passes.split(',').any(|name| name == pass))
+}
+
+#[allow(clippy::too_many_arguments, reason = "all that a summary is made of, named once")]
+fn summarise(
+    job: &Job<'_>,
+    source: &Module,
+    module: &Module,
+    stages: &Stages,
+    applied: &Applied,
+    reports: &[PassReport],
+    check: Check,
+    progress: &Progress<'_>,
+) -> Result<Option<Summary>, Failure> {
+    if !apply::is_planned(module) {
+        return Ok(None);
+    }
+    let inputs = summary::Inputs {
+        name: job.name,
+        setup: job.setup,
+        source,
+        planned: module,
+        stages,
+        applied,
+        reports,
+        check,
+        time_limit_hit: progress.limit_hit(),
+    };
+    summary::collect(&inputs).map(Some).map_err(bug)
+}
+
+fn statistics(reports: &[PassReport]) -> String {
+    let mut out = String::from("===- pass statistics -===\n");
+    for report in reports {
+        out += &format!("{} on @{}\n", report.name, report.function);
+        for (name, count) in &report.stats {
+            out += &format!("  {count:>12}  {name}\n");
+        }
+    }
+    out
+}
+
+/// Whether a remark is shown: warnings always, explanations to those who ask.
+pub fn is_shown(diagnostic: &Diagnostic, common: &Common) -> bool {
+    common.remarks || diagnostic.severity > Severity::Remark
+}

@@ -1,0 +1,72 @@
+//! How a run ends: an exit code, and what is said about it.
+//!
+//! The codes are a contract with scripts: 0 done and checked, 1 the input (or a plan that someone else made) is wrong, 2 usage,
+//! 3 a demand cannot be met, 4 our own bug.
+
+use neap_ir::Span;
+use neap_ir::diag::Diagnostic;
+
+/// The exit code.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Exit {
+    /// Done, and checked unless the user asked for no check. Warnings are allowed.
+    #[default]
+    Done = 0,
+    /// The input is wrong, or a plan that someone else made is refused.
+    Input = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// A demand (a budget, a `must`) cannot be met.
+    Demand = 3,
+    /// The checker refuses neap's own plan, or neap broke down.
+    Bug = 4,
+}
+
+/// Why a run stopped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub exit: Exit,
+    /// What is said, in order.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Failure {
+    /// A failure with diagnostics.
+    pub fn new(exit: Exit, diagnostics: Vec<Diagnostic>) -> Failure {
+        Failure { exit, diagnostics }
+    }
+
+    /// The command line is wrong.
+    pub fn usage(message: impl Into<String>) -> Failure {
+        Failure::new(Exit::Usage, vec![Diagnostic::error(Span::default(), message)])
+    }
+
+    /// The input is wrong, at no place in particular.
+    pub fn input(message: impl Into<String>) -> Failure {
+        Failure::new(Exit::Input, vec![Diagnostic::error(Span::default(), message)])
+    }
+
+    /// Says what to try next, on the last diagnostic.
+    pub fn help(mut self, help: impl Into<String>) -> Failure {
+        if let Some(last) = self.diagnostics.last_mut() {
+            last.help = Some(help.into());
+        }
+        self
+    }
+
+    /// Explains the last diagnostic.
+    pub fn note(mut self, note: impl Into<String>) -> Failure {
+        if let Some(last) = self.diagnostics.last_mut() {
+            last.notes.push(note.into());
+        }
+        self
+    }
+}
+
+impl From<Diagnostic> for Failure {
+    /// What is wrong with the input.
+    fn from(diagnostic: Diagnostic) -> Failure {
+        Failure::new(Exit::Input, vec![diagnostic])
+    }
+}

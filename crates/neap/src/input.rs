@@ -1,0 +1,105 @@
+//! Reads what a run starts from: a file or the standard input, a module as text or a model.
+//!
+//! The kind is told from the content: a model renamed is still a model.
+
+use crate::exit::{Exit, Failure};
+use crate::streams::Streams;
+use neap_ir::Module;
+use neap_ir::parse::parse_bytes;
+use std::path::Path;
+
+/// What was read.
+pub struct Input {
+    /// As given; `-` is called `<stdin>`.
+    pub name: String,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// What they are.
+    pub kind: Kind,
+}
+
+/// What an input is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// MLIR text.
+    Text,
+    /// A TFLite flatbuffer.
+    Tflite,
+}
+
+impl Kind {
+    /// The profile of the runtime that such models are made for.
+    pub fn profile(self) -> &'static str {
+        match self {
+            Kind::Text => "none",
+            Kind::Tflite => "tflite",
+        }
+    }
+}
+
+impl Input {
+    /// Reads a file, or the standard input for `-`.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(path: &Path, streams: &mut Streams<'_>) -> Result<Input, Failure> {
+        let (name, bytes) = if path == Path::new("-") {
+            let mut bytes = Vec::new();
+            ("<stdin>".to_owned(), streams.input.read_to_end(&mut bytes).map(|_| bytes))
+        } else {
+            (path.display().to_string(), std::fs::read(path))
+        };
+        let bytes = bytes.map_err(|error| Failure::input(format!("cannot read `{name}`: {error}")))?;
+        let kind = if neap_import::is_tflite(&bytes) { Kind::Tflite } else { Kind::Text };
+        Ok(Input { name, bytes, kind })
+    }
+
+    /// The text, for excerpts in diagnostics; nothing for a model.
+    pub fn text(&self) -> &[u8] {
+        match self.kind {
+            Kind::Text => &self.bytes,
+            Kind::Tflite => &[],
+        }
+    }
+
+    /// The module.
+    ///
+    /// # Errors
+    /// All that is wrong with the input.
+    pub fn module(&self) -> Result<Module, Failure> {
+        read(self.kind, &self.name, &self.bytes)
+    }
+}
+
+/// Reads a module of a kind.
+///
+/// # Errors
+/// All that is wrong with the bytes.
+pub fn read(kind: Kind, name: &str, bytes: &[u8]) -> Result<Module, Failure> {
+    let module = match kind {
+        Kind::Tflite => neap_import::read_tflite(bytes),
+        Kind::Text => {
+            if let Some(foreign) = foreign(name, bytes) {
+                return Err(foreign);
+            }
+            parse_bytes(bytes)
+        }
+    };
+    module.map_err(|diagnostics| Failure::new(Exit::Input, diagnostics))
+}
+
+/// Model files that no reader is there for.
+fn foreign(name: &str, bytes: &[u8]) -> Option<Failure> {
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if extension == "tflite" {
+        return Some(Failure::input(format!("`{name}` is no TFLite file: bytes 4 to 8 are not `TFL3`")));
+    }
+    let model = matches!(extension, "onnx" | "pb" | "pt" | "pth" | "h5" | "keras" | "safetensors");
+    // Text never holds a zero byte; bytecode of MLIR has a diagnostic of the parser's own.
+    let binary = bytes.iter().take(4096).any(|byte| *byte == 0) && !bytes.starts_with(b"ML\xefR");
+    (model || binary).then(|| {
+        let failure =
+            Failure::input(format!("`{name}` is neither MLIR text nor a TFLite model, the two kinds that can be read"));
+        failure.help("convert it to MLIR text in the generic form, or to .tflite")
+    })
+}

@@ -1,0 +1,274 @@
+//! The summary: what a plan needs, what was gained, how far it is from the optimum, and what is not in the figure.
+//!
+//! One set of figures ([`Summary`]) behind all forms: the JSON object that scripts read is the struct itself, the texts are views of
+//! it. All sizes are bytes; steps are half-open. The parts of `saved` add up to `source.peak - plan.arena`.
+
+mod collect;
+mod csv;
+mod full;
+mod json;
+mod next;
+mod stages;
+mod storages;
+mod text;
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+pub use collect::{Inputs, collect};
+pub use csv::csv;
+pub use full::full;
+pub use json::json;
+pub use stages::Stages;
+pub use text::text;
+
+/// A run of the planner on one module.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Summary {
+    /// Of this object; grows when a field changes its meaning or goes.
+    pub version: u32,
+    /// Version of neap.
+    pub neap: &'static str,
+    /// The input as given.
+    pub input: String,
+    /// The runtime profile.
+    pub profile: String,
+    /// Whether the checker accepted the plan.
+    pub check: Check,
+    /// What the figures do not hold, for people.
+    pub not_included: Vec<String>,
+    /// In the order of the module.
+    pub functions: Vec<Function>,
+    /// What each pass did to each function, in the order in which they ran.
+    pub passes: Vec<Pass>,
+}
+
+/// Whether the plan was checked. A refused plan has no summary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Check {
+    /// Executed on real bytes and accepted.
+    Passed,
+    /// The user asked for no check, or there was no plan to check.
+    Skipped,
+}
+
+/// One function.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Function {
+    /// Without `@`.
+    pub name: String,
+    /// Identifies the graph that the plan was made for.
+    pub fingerprint: String,
+    /// Operations that take a step, after planning.
+    pub ops: u64,
+    /// Operations about which nothing is known, by name.
+    pub unknown_ops: BTreeMap<String, u64>,
+    /// Bytes of their results, by name: nothing of them is shared.
+    pub unknown_bytes: BTreeMap<String, u64>,
+    /// What is not in the arena, and what would be without sharing.
+    pub bytes: Bytes,
+    /// Before planning.
+    pub source: Source,
+    /// After planning.
+    pub plan: Plan,
+    /// What each kind of decision brought.
+    pub saved: Saved,
+    /// Where most bytes are held.
+    pub peak_step: Option<PeakStep>,
+    /// Each arena.
+    pub arenas: Vec<Arena>,
+    /// Everything that has bytes of its own.
+    pub storages: Vec<Storage>,
+    /// Values without a known size that were left out because the user said so.
+    pub excluded: Vec<String>,
+    /// What the arena would need under a profile that allows every kind of sharing; none where that was not asked.
+    pub freer: Option<u64>,
+}
+
+/// Bytes outside the arena, and totals.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Bytes {
+    /// Constants and results that the runtime keeps.
+    pub constants: u64,
+    /// State that outlives a run.
+    pub state: u64,
+    /// Arguments and results in the caller's memory.
+    pub external: u64,
+    /// All tensors of a run, were none to share bytes.
+    pub sum_of_tensors: u64,
+    /// The largest scratch of an operation.
+    pub scratch_max: u64,
+    /// Whether the scratch of the runtime's kernels is in these figures.
+    pub scratch: ScratchKnown,
+}
+
+/// How much is known of kernels' scratch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScratchKnown {
+    /// It is all in the figures, or there is none.
+    Known,
+    /// Of some operations.
+    Partial,
+    /// Of none.
+    #[default]
+    Unknown,
+}
+
+/// The input as it is: its own order, nothing fused, no views, nothing in place, the same alignment and owners of arguments.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Source {
+    /// Most bytes held at one step.
+    pub peak: u64,
+}
+
+/// The plan.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Plan {
+    /// Most bytes held at one step.
+    pub peak: u64,
+    /// No order of the planned graph holds less at its peak.
+    pub lower_bound: u64,
+    /// Whether the peak is the bound.
+    pub order_proof: Proof,
+    /// What the bound rests on.
+    pub proof_by: Option<ProofBy>,
+    /// Bytes that the runtime has to provide, all arenas together.
+    pub arena: u64,
+    /// No offsets under this order need less.
+    pub arena_lower_bound: u64,
+    /// Whether the arena is that bound.
+    pub offset_proof: Proof,
+    /// What the base of the arena has to be a multiple of.
+    pub base_align: u64,
+    /// Time along the critical path, where costs are known.
+    pub makespan: Option<u64>,
+    /// Whether the user's time ran out before the search was done.
+    pub time_limit_hit: bool,
+}
+
+/// How good a figure is known to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Proof {
+    /// It meets its lower bound.
+    Optimal,
+    /// There is a bound below it.
+    Gap,
+    /// There is no bound.
+    #[default]
+    None,
+}
+
+/// What stands behind a lower bound on the order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProofBy {
+    /// A maximum flow, which the checker can verify.
+    Flow,
+    /// A search that ran dry.
+    Search,
+    /// The algorithm for trees.
+    Tree,
+}
+
+/// What each kind of decision brought; may be negative. The sum is `source.peak - plan.arena`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Saved {
+    /// Rewriting the graph.
+    pub fuse: i64,
+    /// Results that are parts of their operands.
+    pub views: i64,
+    /// Results that overwrite operands.
+    pub in_place: i64,
+    /// Parts that are written straight into the whole.
+    pub placement: i64,
+    /// Running operations in another order.
+    pub order: i64,
+    /// 0, or negative: bytes lost between storages.
+    pub packing: i64,
+}
+
+/// The step at which most bytes are held.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct PeakStep {
+    /// From 0.
+    pub step: u32,
+    /// What runs there, by the model's name.
+    pub op: String,
+    /// Ids of the storages held, largest first.
+    pub storages: Vec<u32>,
+}
+
+/// One arena.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Arena {
+    /// Without `@`.
+    pub name: String,
+    /// The largest end of a storage in it.
+    pub used: u64,
+    /// Most bytes held in it at one step.
+    pub peak: u64,
+    /// How large it is, where that is given.
+    pub capacity: Option<u64>,
+    /// What its storages' offsets are multiples of.
+    pub align: u64,
+}
+
+/// Values that share bytes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Storage {
+    /// From 0, within the function.
+    pub id: u32,
+    /// As the printed module spells them.
+    pub values: Vec<String>,
+    /// As the model calls them.
+    pub names: Vec<String>,
+    /// What writes first, by the model's name; empty for an argument.
+    pub op: String,
+    /// Type of the first value; empty for scratch.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Without `@`.
+    pub arena: String,
+    /// Bytes from the start of the arena; none without a plan.
+    pub offset: Option<u64>,
+    /// Bytes.
+    pub size: u64,
+    /// What the offset is a multiple of.
+    pub align: u64,
+    /// Half-open steps.
+    pub live: [u32; 2],
+    /// What it holds.
+    pub kind: Kind,
+}
+
+/// What a storage holds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// An argument of the function.
+    Argument,
+    /// A result of the function.
+    Result,
+    /// What lives in between.
+    Temporary,
+    /// Bytes of one operation during its own step.
+    Scratch,
+    /// Bytes that outlive a run; never in the arena.
+    State,
+}
+
+/// What one pass did to one function.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Pass {
+    /// Kebab-case.
+    pub name: String,
+    /// The function, without `@`.
+    pub function: String,
+    /// Whether anything changed.
+    pub changed: bool,
+    /// Counters.
+    pub stats: BTreeMap<String, u64>,
+}

@@ -1,0 +1,226 @@
+//! Collects the figures of a summary from the source, the planned module and what the passes counted.
+
+use super::stages::{flow, peak};
+use super::storages::{self, Placed};
+use super::{
+    Bytes, Check, Function, Pass, PeakStep, Plan, Proof, ProofBy, Saved, ScratchKnown, Source, Stages, Summary,
+};
+use crate::apply::Applied;
+use crate::drive::Setup;
+use neap_ir::diag::Diagnostic;
+use neap_ir::{Attr, Module, OpId, plan};
+use neap_passes::analysis::Flow;
+use neap_passes::analysis::names::op_name;
+use neap_passes::analysis::storage::Class;
+use neap_passes::analysis::values::Sharing;
+use neap_passes::pipeline::PassReport;
+use std::collections::BTreeMap;
+
+/// What a summary is made from.
+pub struct Inputs<'a> {
+    /// The input as given.
+    pub name: &'a str,
+    /// Facts and profile.
+    pub setup: &'a Setup,
+    /// The module before the first pass.
+    pub source: &'a Module,
+    /// The module with its plan.
+    pub planned: &'a Module,
+    /// Peaks between passes.
+    pub stages: &'a Stages,
+    /// What the flags did.
+    pub applied: &'a Applied,
+    /// What the passes did.
+    pub reports: &'a [PassReport],
+    /// What the checker said.
+    pub check: Check,
+    /// Whether the user's time ran out.
+    pub time_limit_hit: bool,
+}
+
+/// Collects the summary of all functions that have a plan.
+///
+/// # Errors
+/// A function that cannot be looked at, though the passes could.
+pub fn collect(inputs: &Inputs<'_>) -> Result<Summary, Diagnostic> {
+    let source = with_callees(inputs.source, inputs.planned);
+    let names = neap_ir::print::value_names(inputs.planned);
+    let mut functions = Vec::new();
+    for func in inputs.planned.functions() {
+        if inputs.planned.attr(func, plan::ARENA_BYTES).is_some() {
+            functions.push(function(inputs, &source, func, &names)?);
+        }
+    }
+    let pass = |report: &PassReport| Pass {
+        name: report.name.to_owned(),
+        function: report.function.clone(),
+        changed: report.changed,
+        stats: report.stats.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
+    };
+    Ok(Summary {
+        version: 1,
+        neap: env!("CARGO_PKG_VERSION"),
+        input: inputs.name.to_owned(),
+        profile: inputs.setup.name.clone(),
+        check: inputs.check,
+        not_included: inputs.setup.profile.not_included.clone(),
+        functions,
+        passes: inputs.reports.iter().map(pass).collect(),
+    })
+}
+
+/// The source in which callees need what they need in the plan: what a function saves is its own doing then.
+fn with_callees(source: &Module, planned: &Module) -> Module {
+    let mut module = source.clone();
+    for func in module.functions() {
+        let name = module.sym_name(func).unwrap_or_default().to_owned();
+        let bytes =
+            planned.symbol(&name).and_then(|other| planned.attr(other, plan::ARENA_BYTES)).and_then(Attr::as_i64);
+        if let Some(bytes) = bytes {
+            let bytes = module.i64_attr(bytes);
+            module.set_attr(func, plan::ARENA_BYTES, bytes);
+        }
+    }
+    module
+}
+
+fn function(inputs: &Inputs<'_>, source: &Module, func: OpId, names: &[String]) -> Result<Function, Diagnostic> {
+    let (module, setup) = (inputs.planned, inputs.setup);
+    let name = module.sym_name(func).unwrap_or_default().to_owned();
+    let flow = flow(module, func, setup, Sharing::PLANNED)?;
+    let original =
+        source.symbol(&name).map(|func| super::stages::flow(source, func, setup, Sharing::NONE)).transpose()?;
+    let source_peak = original.as_ref().map_or(flow.profile.peak, |flow| flow.profile.peak);
+    let placed = storages::placed(module, &flow, names)?;
+    let (unknown_ops, unknown_bytes) = unknown(inputs, &flow);
+    let plan = plan_of(inputs, func, &name, &flow, &placed);
+    let excluded =
+        inputs.applied.excluded.iter().filter(|(function, _)| *function == name).map(|(_, value)| value.clone());
+    Ok(Function {
+        fingerprint: text(module, func, plan::FINGERPRINT),
+        ops: flow.timeline.len().into(),
+        unknown_ops,
+        unknown_bytes,
+        bytes: bytes(inputs, &flow, original.as_ref()),
+        source: Source { peak: source_peak },
+        saved: saved(inputs, func, &name, source_peak, &plan)?,
+        peak_step: peak_step(module, &flow, &placed),
+        plan,
+        arenas: placed.arenas,
+        storages: placed.storages,
+        excluded: excluded.collect(),
+        freer: None,
+        name,
+    })
+}
+
+fn text(module: &Module, op: OpId, key: &str) -> String {
+    module.attr(op, key).and_then(Attr::as_str).unwrap_or_default().to_owned()
+}
+
+fn number(module: &Module, op: OpId, key: &str) -> Option<u64> {
+    module.attr(op, key).and_then(Attr::as_i64).and_then(|value| u64::try_from(value).ok())
+}
+
+fn plan_of(inputs: &Inputs<'_>, func: OpId, name: &str, flow: &Flow<'_>, placed: &Placed) -> Plan {
+    let module = inputs.planned;
+    let peak = flow.profile.peak;
+    let arena = number(module, func, plan::ARENA_BYTES).unwrap_or(0);
+    let bound = number(module, func, plan::LOWER_BOUND);
+    let order_proof = match bound {
+        Some(bound) if bound >= peak => Proof::Optimal,
+        Some(_) => Proof::Gap,
+        None => Proof::None,
+    };
+    let proof_by = match text(module, func, plan::PROOF).as_str() {
+        "certified" => Some(ProofBy::Flow),
+        "search" => Some(ProofBy::Search),
+        "tree" => Some(ProofBy::Tree),
+        _ => None,
+    };
+    let counted = |key: &str| {
+        inputs
+            .reports
+            .iter()
+            .rev()
+            .find(|report| report.function == name && report.stats.contains_key(key))
+            .map(|report| report.stats[key])
+    };
+    let arena_lower_bound = counted("arena-lower-bound").unwrap_or(peak).min(arena);
+    Plan {
+        peak,
+        lower_bound: bound.unwrap_or(0),
+        order_proof,
+        proof_by,
+        arena,
+        arena_lower_bound,
+        offset_proof: if arena == arena_lower_bound { Proof::Optimal } else { Proof::Gap },
+        base_align: placed.base_align,
+        makespan: None,
+        time_limit_hit: inputs.time_limit_hit,
+    }
+}
+
+/// Operations that no table knows, and the bytes of their results.
+fn unknown(inputs: &Inputs<'_>, flow: &Flow<'_>) -> (BTreeMap<String, u64>, BTreeMap<String, u64>) {
+    let (module, facts) = (inputs.planned, &inputs.setup.facts);
+    let (mut counts, mut bytes) = (BTreeMap::new(), BTreeMap::new());
+    for entry in flow.timeline.entries.iter().filter(|entry| facts.get(module.op_name(entry.op)).is_none()) {
+        let name = module.op_name(entry.op).to_owned();
+        let slots = module.data_results(entry.op).iter().filter_map(|value| flow.values.slot(*value));
+        let sum = slots.map(|slot| flow.values.info(slot).bytes).fold(0, u64::saturating_add);
+        *counts.entry(name.clone()).or_insert(0) += 1;
+        let total: &mut u64 = bytes.entry(name).or_insert(0);
+        *total = total.saturating_add(sum);
+    }
+    (counts, bytes)
+}
+
+fn bytes(inputs: &Inputs<'_>, flow: &Flow<'_>, original: Option<&Flow<'_>>) -> Bytes {
+    let values = original.map_or(flow, |original| original);
+    let tensors = values.storages.in_arena().filter(|(_, storage)| storage.class != Class::Scratch);
+    let open = inputs.setup.profile.not_included.iter().any(|what| what.contains("scratch"));
+    let scratch = match (open, flow.scratch.is_empty()) {
+        (false, _) => ScratchKnown::Known,
+        (true, false) => ScratchKnown::Partial,
+        (true, true) => ScratchKnown::Unknown,
+    };
+    Bytes {
+        constants: flow.storages.sum(Class::Constant),
+        state: flow.storages.sum(Class::State).max(storages::variables(inputs.planned, flow)),
+        external: flow.storages.sum(Class::External),
+        sum_of_tensors: tensors.map(|(_, storage)| storage.size).fold(0, u64::saturating_add),
+        scratch_max: flow.scratch.iter().map(|scratch| scratch.bytes).max().unwrap_or(0),
+        scratch,
+    }
+}
+
+/// A ladder from the naive truth to the plan; each step changes one thing.
+fn saved(inputs: &Inputs<'_>, func: OpId, name: &str, source: u64, plan: &Plan) -> Result<Saved, Diagnostic> {
+    let (module, setup) = (inputs.planned, inputs.setup);
+    let views = Sharing { views: true, ..Sharing::NONE };
+    let viewed = peak(module, func, setup, views)?;
+    let in_place = peak(module, func, setup, Sharing { in_place: true, ..views })?;
+    let (rewritten, before_order) = match inputs.stages.get(name) {
+        Some(before) => (before.rewritten, before.viewed),
+        // Without an ordering pass the order is the input's own.
+        None => (peak(module, func, setup, Sharing::NONE)?, viewed),
+    };
+    let less = |from: u64, to: u64| from as i64 - to as i64;
+    Ok(Saved {
+        fuse: less(source, rewritten),
+        views: less(rewritten, before_order),
+        order: less(before_order, viewed),
+        in_place: less(viewed, in_place),
+        placement: less(in_place, plan.peak),
+        packing: less(plan.peak, plan.arena),
+    })
+}
+
+fn peak_step(module: &Module, flow: &Flow<'_>, placed: &Placed) -> Option<PeakStep> {
+    let step = flow.profile.step;
+    let entry = flow.timeline.by_step.get(step as usize).map(|id| flow.timeline.entry(*id))?;
+    let held = neap_passes::analysis::peak::holders(&flow.storages, step);
+    let storages = held.into_iter().filter_map(|id| placed.ids.get(id.index()).copied().flatten()).collect();
+    Some(PeakStep { step, op: op_name(module, entry.op).replace('`', ""), storages })
+}

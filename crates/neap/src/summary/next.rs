@@ -1,0 +1,30 @@
+//! What to try next: the one thing that is most likely to help.
+
+use super::{Function, Proof};
+
+pub(super) fn next(function: &Function) -> String {
+    if !function.unknown_ops.is_empty() {
+        return "describe the unknown ops: --dialect-stub F.toml writes rows to fill in, --dialect F.toml reads them"
+            .to_owned();
+    }
+    if !function.excluded.is_empty() {
+        return "bound the dynamic dimensions: --dim N=1..512, or --dim VALUE.AXIS=1..512".to_owned();
+    }
+    if let Some(freer) = function.freer.filter(|freer| *freer < function.plan.arena) {
+        let gain = crate::size::grouped(freer.into());
+        return format!("a runtime that honours every kind of sharing would need {gain} B: --profile none");
+    }
+    let plan = &function.plan;
+    if plan.order_proof == Proof::Gap {
+        return "search longer for an order: --reorder=effort=N, or see what stands at the peak: --summary=full"
+            .to_owned();
+    }
+    if plan.offset_proof == Proof::Gap && plan.arena > plan.peak {
+        return "see where bytes are lost between storages: --summary=full, or -o PLAN.csv".to_owned();
+    }
+    if plan.order_proof == Proof::Optimal {
+        return "this is the least for this graph: only a smaller graph needs less; --summary=full lists all storages"
+            .to_owned();
+    }
+    "--summary=full lists all storages, --remarks says why something was not shared".to_owned()
+}

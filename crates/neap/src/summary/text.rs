@@ -1,0 +1,228 @@
+//! The summary that a person reads: a dozen lines at most, the largest function in detail, the others in one line.
+
+use super::next::next;
+use super::{Check, Function, Proof, ProofBy, Summary};
+use crate::size::{grouped, human};
+use std::fmt::Write;
+
+/// No summary is longer.
+const LINES: usize = 12;
+
+/// The summary as text. `bold` marks what the eye should find first.
+pub fn text(summary: &Summary, bold: bool) -> String {
+    let Some(function) = summary.functions.iter().rev().max_by_key(|function| function.plan.arena) else {
+        return format!("{}: no function with a body\n", summary.input);
+    };
+    let mut lines = vec![head(summary, function, bold), arena(function, bold), floor(function)];
+    lines.push(saved(function));
+    let mut tail = vec![besides(summary, function)];
+    tail.extend(unknown(function));
+    tail.extend(excluded(function));
+    tail.extend(others(summary, function));
+    tail.push(row("next", &next(function)));
+    lines.extend(peak(function, LINES - lines.len() - tail.len()));
+    lines.extend(tail);
+    debug_assert!(lines.len() <= LINES);
+    lines.join("\n") + "\n"
+}
+
+/// A line with its label.
+fn row(label: &str, text: &str) -> String {
+    format!("  {label:<9} {text}")
+}
+
+fn head(summary: &Summary, function: &Function, bold: bool) -> String {
+    let checked = match summary.check {
+        Check::Passed => "checked",
+        Check::Skipped => "NOT CHECKED",
+    };
+    let name = strong(&shown(&function.name, 40), bold);
+    format!("{}: @{name}, {} ops, profile {}, {checked}", summary.input, grouped(function.ops.into()), summary.profile)
+}
+
+fn arena(function: &Function, bold: bool) -> String {
+    let (now, before) = (function.plan.arena, function.source.peak);
+    let size = strong(&format!("{} B", grouped(now.into())), bold);
+    let mut text = if now >= 1024 { format!("{size} ({})", human(now)) } else { size };
+    if before > 0 {
+        let share = (now as f64 - before as f64) / before as f64 * 100.0;
+        let change = match now.cmp(&before) {
+            std::cmp::Ordering::Less => format!("{:.1} % less", -share),
+            std::cmp::Ordering::Equal => "the same".to_owned(),
+            std::cmp::Ordering::Greater => format!("{share:.1} % more"),
+        };
+        let _ = write!(text, "; as given, nothing shared: {} B, now {change}", grouped(before.into()));
+    }
+    row("arena", &text)
+}
+
+/// Floor, gap, and what the proof is about.
+fn floor(function: &Function) -> String {
+    let plan = &function.plan;
+    let bound = grouped(plan.lower_bound.into());
+    let by = match plan.proof_by {
+        Some(ProofBy::Flow) => "by a flow",
+        Some(ProofBy::Search) => "by search",
+        Some(ProofBy::Tree) => "by the tree algorithm",
+        None => "by a bound",
+    };
+    let mut text = match plan.order_proof {
+        Proof::Optimal => {
+            format!("{bound} B, and the plan's peak is there: proved {by} for the graph after fusion and views")
+        }
+        Proof::Gap => {
+            let above = percent(plan.peak - plan.lower_bound.min(plan.peak), plan.lower_bound);
+            format!(
+                "{bound} B; the plan's peak is {} B, {above} above, for the graph after fusion and views",
+                grouped(plan.peak.into())
+            )
+        }
+        Proof::None => {
+            format!("not known: no bound on other orders; this one's peak is {} B", grouped(plan.peak.into()))
+        }
+    };
+    let lost = plan.arena.saturating_sub(plan.peak);
+    if lost > 0 {
+        let _ = write!(text, "; {} B lost between storages", grouped(lost.into()));
+    }
+    if plan.time_limit_hit {
+        text.push_str("; the time limit was hit");
+    }
+    row("floor", &text)
+}
+
+fn percent(part: u64, of: u64) -> String {
+    if of == 0 { "infinitely".to_owned() } else { format!("{:.1} %", part as f64 / of as f64 * 100.0) }
+}
+
+fn saved(function: &Function) -> String {
+    let saved = &function.saved;
+    let parts = [
+        ("fusion", saved.fuse),
+        ("views", saved.views),
+        ("in place", saved.in_place),
+        ("placement", saved.placement),
+        ("order", saved.order),
+        ("packing", saved.packing),
+    ];
+    let text: Vec<String> = parts
+        .iter()
+        .filter(|(_, bytes)| *bytes != 0)
+        .map(|(name, bytes)| format!("{name} {}", grouped((*bytes).into())))
+        .collect();
+    let total: i128 = parts.iter().map(|(_, bytes)| i128::from(*bytes)).sum();
+    if text.is_empty() {
+        return row("saved", "nothing: the given order is as good, and nothing could be shared");
+    }
+    row("saved", &format!("{} B: {}", grouped(total), text.join(", ")))
+}
+
+/// What the peak is made of, in at most `room` lines.
+fn peak(function: &Function, room: usize) -> Vec<String> {
+    let Some(peak) = &function.peak_step else { return Vec::new() };
+    let bytes = grouped(function.plan.peak.into());
+    let mut lines =
+        vec![row("peak", &format!("{bytes} B at step {} of {}, {}:", peak.step, function.ops, shown(&peak.op, 60)))];
+    let held: Vec<_> = peak.storages.iter().filter_map(|id| function.storages.get(*id as usize)).collect();
+    let all = held.len() <= room.saturating_sub(1);
+    let listed = if all { held.len() } else { room.saturating_sub(2) };
+    for storage in &held[..listed] {
+        let name = storage.names.first().or(storage.values.first()).unwrap_or(&storage.op);
+        let more = storage.names.len().saturating_sub(1);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more in the same bytes") };
+        lines.push(row(
+            "",
+            &format!(
+                "{:>14} B {:>4.0} % {}{more}",
+                grouped(storage.size.into()),
+                share(storage.size, function),
+                shown(name, 60)
+            ),
+        ));
+    }
+    if !all {
+        let rest: u64 = held[listed..].iter().map(|storage| storage.size).sum();
+        lines.push(row(
+            "",
+            &format!(
+                "{:>14} B {:>4.0} % in {} others",
+                grouped(rest.into()),
+                share(rest, function),
+                held.len() - listed
+            ),
+        ));
+    }
+    lines
+}
+
+fn share(bytes: u64, function: &Function) -> f64 {
+    bytes as f64 / function.plan.peak.max(1) as f64 * 100.0
+}
+
+fn besides(summary: &Summary, function: &Function) -> String {
+    let bytes = &function.bytes;
+    let listed = [
+        ("constants", bytes.constants),
+        ("state", bytes.state),
+        ("the caller's arguments and results", bytes.external),
+    ];
+    let mut parts: Vec<String> = listed
+        .iter()
+        .filter(|(_, bytes)| *bytes > 0)
+        .map(|(name, bytes)| format!("{name} {}", human(*bytes)))
+        .collect();
+    parts.extend(summary.not_included.iter().map(|what| shown(what, 60)));
+    let text =
+        if parts.is_empty() { "nothing: all bytes of a run are in the figure".to_owned() } else { parts.join(", ") };
+    row("besides", &format!("not included: {text}"))
+}
+
+fn unknown(function: &Function) -> Option<String> {
+    if function.unknown_ops.is_empty() {
+        return None;
+    }
+    let mut ops: Vec<_> = function.unknown_ops.iter().collect();
+    ops.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), name.as_str()));
+    let named: Vec<String> = ops.iter().take(3).map(|(name, count)| format!("{count} x {}", shown(name, 40))).collect();
+    let more = if ops.len() > 3 { format!(" and {} more kinds", ops.len() - 3) } else { String::new() };
+    let bytes: u64 = function.unknown_bytes.values().sum();
+    Some(row(
+        "unknown",
+        &format!("{}{more}: nothing of their {} B may be shared or moved", named.join(", "), grouped(bytes.into())),
+    ))
+}
+
+fn excluded(function: &Function) -> Option<String> {
+    let (first, rest) = function.excluded.split_first()?;
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    Some(row("left out", &format!("no known size: {}{more}; the plan does not hold their bytes", shown(first, 40))))
+}
+
+fn others(summary: &Summary, function: &Function) -> Option<String> {
+    let others: Vec<&Function> = summary.functions.iter().filter(|other| !std::ptr::eq(*other, function)).collect();
+    if others.is_empty() {
+        return None;
+    }
+    let named: Vec<String> = others
+        .iter()
+        .take(4)
+        .map(|other| format!("@{} {} B", shown(&other.name, 30), grouped(other.plan.arena.into())))
+        .collect();
+    let more = if others.len() > 4 { format!(" and {} more", others.len() - 4) } else { String::new() };
+    Some(row("also", &format!("{}{more}", named.join(", "))))
+}
+
+/// A name as it may stand in a line of a terminal: no control characters, not longer than `most`.
+pub(super) fn shown(name: &str, most: usize) -> String {
+    let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    if name.chars().count() <= most {
+        return name.chars().map(clean).collect();
+    }
+    // The end of a model's names says more than the start.
+    let skip = name.chars().count() - (most - 2);
+    "..".chars().chain(name.chars().skip(skip).map(clean)).collect()
+}
+
+fn strong(text: &str, bold: bool) -> String {
+    if bold { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+}

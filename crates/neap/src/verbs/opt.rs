@@ -1,0 +1,196 @@
+//! `neap opt`: passes on a module, with the manners of `mlir-opt`. The product is the module on the standard output; all else goes to the
+//! error stream.
+
+use crate::cli::{Opt, SummaryKind};
+use crate::drive::{self, Job, Planned, Setup};
+use crate::exit::{Exit, Failure};
+use crate::input::{self, Input, Kind};
+use crate::outputs::{self, Output};
+use crate::progress::Progress;
+use crate::report::{self, Source};
+use crate::streams::Streams;
+use crate::writers::{self, Writer};
+use crate::{reproducer, stub};
+use neap_ir::diag::Diagnostic;
+use neap_ir::diag::expected::check_expected;
+use neap_ir::parse::{Chunk, split_input};
+use neap_ir::print::{PrintOptions, print};
+use neap_passes::pass::PassInfo;
+use neap_passes::pipeline::{Pipeline, Step};
+use neap_passes::registry::{PASSES, PIPELINES};
+use std::fmt::Write;
+
+/// Runs the verb.
+///
+/// # Errors
+/// What is wrong, when it is not about a place in the input; the rest has been said.
+pub(crate) fn run(request: &Opt, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    if request.list_passes {
+        return streams.deliver(&list_passes());
+    }
+    let pipeline = if request.run_reproducer { None } else { Some(pipeline(request)?) };
+    let common = &request.common;
+    let written: Vec<_> = [&request.output, &common.summary_file, &common.dialect_stub, &request.reproducer]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
+    outputs::distinct(&[&common.input], &written)?;
+    let input = Input::read(&common.input, streams)?;
+    let setup = Setup::new(&common.source, input.kind.profile())?;
+    let text = String::from_utf8_lossy(input.text());
+    let whole = [Chunk { text: &text, offset: 0, line: 0 }];
+    let chunks = if request.split_input { split_input(&text) } else { whole.to_vec() };
+    let mut done = Done::default();
+    for chunk in &chunks {
+        let source = Source { name: &input.name, text: chunk.text.as_bytes(), line: chunk.line };
+        let bytes = if input.kind == Kind::Text && request.split_input { source.text } else { &input.bytes };
+        let outcome = one(request, pipeline.as_ref(), &setup, &input, bytes, streams);
+        done.add(request, source, outcome, streams);
+    }
+    // Nothing is half written: with one bad module there is no output.
+    if done.exit != Exit::Done {
+        return Ok(done.exit);
+    }
+    finish(request, &setup, &done, streams)
+}
+
+/// What came of the modules of an input.
+#[derive(Default)]
+struct Done {
+    exit: Exit,
+    planned: Vec<Planned>,
+}
+
+impl Done {
+    fn add(&mut self, request: &Opt, source: Source<'_>, outcome: Result<Planned, Failure>, streams: &mut Streams<'_>) {
+        let (diagnostics, exit, planned) = match outcome {
+            Ok(planned) => (planned.remarks.clone(), Exit::Done, Some(planned)),
+            Err(failure) => (failure.diagnostics, failure.exit, None),
+        };
+        let shown: Vec<Diagnostic> =
+            diagnostics.into_iter().filter(|diagnostic| drive::is_shown(diagnostic, &request.common)).collect();
+        if request.verify_diagnostics {
+            let text = String::from_utf8_lossy(source.text);
+            let wrong = check_expected(&text, &shown);
+            streams.say(&report::text(&wrong, source, streams.colour_err));
+            self.exit = self.exit.max(if wrong.is_empty() { Exit::Done } else { Exit::Input });
+        } else {
+            streams.say(&report::text(&shown, source, streams.colour_err));
+            self.exit = self.exit.max(exit);
+        }
+        self.planned.extend(planned);
+    }
+}
+
+fn one(
+    request: &Opt,
+    pipeline: Option<&Pipeline>,
+    setup: &Setup,
+    input: &Input,
+    bytes: &[u8],
+    streams: &mut Streams<'_>,
+) -> Result<Planned, Failure> {
+    let module = input::read(input.kind, &input.name, bytes)?;
+    let reproduced = match pipeline {
+        Some(_) => None,
+        None => Some(from_reproducer(&module)?),
+    };
+    let pipeline = pipeline.or(reproduced.as_ref()).unwrap_or_else(|| unreachable!("one of the two is there"));
+    if request.dump_pipeline {
+        streams.say(&format!("Pass Manager with {} passes:\n{pipeline}\n", pipeline.steps().count()));
+    }
+    let common = &request.common;
+    let job = Job {
+        name: &input.name,
+        common,
+        setup,
+        pipeline,
+        default_pipeline: common.pipeline.is_none() && request.passes.is_empty() && !request.run_reproducer,
+        print_ir: &request.print_ir,
+        options: options(request),
+        reproducer: request.reproducer.clone(),
+    };
+    let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
+    drive::run(&job, module, &progress)
+}
+
+fn options(request: &Opt) -> PrintOptions {
+    PrintOptions { generic: request.generic, ..PrintOptions::default() }
+}
+
+fn pipeline(request: &Opt) -> Result<Pipeline, Failure> {
+    let parsed = match (&request.common.pipeline, request.passes.as_slice()) {
+        (Some(text), _) => Pipeline::parse(text),
+        (None, []) => Pipeline::parse("plan"),
+        (None, flags) => {
+            let steps = flags.iter().map(|(name, options)| Step::parse(name, options)).collect::<Result<Vec<_>, _>>();
+            steps.map(|steps| Pipeline::of(steps.into_iter().flatten().collect()))
+        }
+    };
+    parsed.map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))
+}
+
+fn from_reproducer(module: &neap_ir::Module) -> Result<Pipeline, Failure> {
+    let Some(text) = reproducer::pipeline(module) else {
+        return Err(Failure::input("the input holds no reproducer: its resources have no `mlir_reproducer`"));
+    };
+    Pipeline::parse(&text).map_err(|error| Failure::new(Exit::Input, vec![error.diagnostic()]))
+}
+
+/// Writes what was asked for, where it was asked for.
+fn finish(request: &Opt, setup: &Setup, done: &Done, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    let common = &request.common;
+    let options = options(request);
+    let mut files = Vec::new();
+    let mut product = String::new();
+    let printed: Vec<String> = done.planned.iter().map(|planned| print(&planned.module, &options)).collect();
+    match &request.output {
+        None => product = printed.join("// -----\n"),
+        Some(path) => {
+            let bytes = match (Writer::of(path), done.planned.as_slice()) {
+                (None | Some(Writer::Mlir), _) => printed.join("// -----\n").into_bytes(),
+                (Some(writer), [planned]) => writers::write(writer, planned, &options)?,
+                (Some(_), _) => return Err(Failure::usage("only modules as text can go to one file together")),
+            };
+            files.push(Output { path: path.clone(), bytes });
+        }
+    }
+    files.extend(stub::file(common, setup, done.planned.iter().map(|planned| &planned.module)));
+    let mut summaries = String::new();
+    for planned in &done.planned {
+        let bold = streams.colour_err && common.summary_file.is_none();
+        summaries += &writers::summary(common.summary, planned, bold);
+        // JSON is all that the stream carries.
+        if common.summary != SummaryKind::Json || common.summary_file.is_some() {
+            streams.say(&planned.said);
+        }
+    }
+    match &common.summary_file {
+        Some(path) => files.push(Output { path: path.clone(), bytes: summaries.into_bytes() }),
+        None => streams.say(&summaries),
+    }
+    outputs::write_all(&files)?;
+    streams.deliver(&product)
+}
+
+/// `--list-passes`.
+fn list_passes() -> String {
+    let mut out = String::from("Available passes:\n");
+    let option = |out: &mut String, info: &PassInfo| {
+        for option in info.options {
+            let default =
+                if option.default.is_empty() { String::new() } else { format!(" (default: {})", option.default) };
+            let _ = writeln!(out, "    {:<22} {}{default}", option.name, option.summary);
+        }
+    };
+    for info in PASSES {
+        let _ = writeln!(out, "  --{:<24} {}", info.name, info.summary);
+        option(&mut out, info);
+    }
+    out.push_str("Pipelines:\n");
+    for pipeline in PIPELINES {
+        let _ = writeln!(out, "  --{:<24} {}\n    = {}", pipeline.name, pipeline.summary, pipeline.passes);
+    }
+    out
+}

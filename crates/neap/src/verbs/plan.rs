@@ -1,0 +1,76 @@
+//! `neap plan`: the summary is the product, on the standard output; the plan goes to files, by their extension.
+
+use crate::cli::{Plan, PrintIr, SummaryKind};
+use crate::drive::{self, Job, Setup};
+use crate::exit::{Exit, Failure};
+use crate::input::Input;
+use crate::outputs::{self, Output};
+use crate::progress::Progress;
+use crate::report::{self, Source};
+use crate::streams::Streams;
+use crate::stub;
+use crate::writers::{self, Writer};
+use neap_ir::diag::Diagnostic;
+use neap_ir::print::PrintOptions;
+use neap_passes::pipeline::Pipeline;
+
+/// Runs the verb.
+///
+/// # Errors
+/// What is wrong, when it is not about a place in the input; the rest has been said.
+pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    let common = &request.common;
+    let writers: Vec<Writer> =
+        request.outputs.iter().map(|path| Writer::choose(path, request.to.as_deref())).collect::<Result<_, _>>()?;
+    let written: Vec<_> =
+        request.outputs.iter().chain(&common.summary_file).chain(&common.dialect_stub).cloned().collect();
+    outputs::distinct(&[&common.input], &written)?;
+    let text = common.pipeline.as_deref().unwrap_or("plan");
+    let pipeline = Pipeline::parse(text).map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))?;
+    let input = Input::read(&common.input, streams)?;
+    let source = Source { name: &input.name, text: input.text(), line: 0 };
+    let setup = Setup::new(&common.source, input.kind.profile())?;
+    let options = PrintOptions::default();
+    let outcome = input.module().and_then(|module| {
+        let job = Job {
+            name: &input.name,
+            common,
+            setup: &setup,
+            pipeline: &pipeline,
+            default_pipeline: common.pipeline.is_none(),
+            print_ir: &PrintIr::default(),
+            options,
+            reproducer: None,
+        };
+        let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
+        drive::run(&job, module, &progress)
+    });
+    let colour = streams.colour_err;
+    let planned = match outcome {
+        Ok(planned) => planned,
+        Err(failure) => {
+            streams.say(&report::text(&failure.diagnostics, source, colour));
+            return Ok(failure.exit);
+        }
+    };
+    let shown = planned.remarks.iter().filter(|remark| drive::is_shown(remark, common));
+    let shown: Vec<Diagnostic> = shown.cloned().collect();
+    streams.say(&report::text(&shown, source, colour));
+    streams.say(&planned.said);
+    let mut files = Vec::new();
+    for (path, writer) in request.outputs.iter().zip(writers) {
+        files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, &options)? });
+    }
+    files.extend(stub::file(common, &setup, std::iter::once(&planned.module)));
+    let bold = streams.colour_out && common.summary_file.is_none();
+    let mut summary = writers::summary(common.summary, &planned, bold);
+    if planned.summary.is_none() && common.summary != SummaryKind::None {
+        return Err(Failure::usage("the pipeline makes no plan: there is nothing to summarise")
+            .help("add `assign-offsets` to it, or use `neap opt`"));
+    }
+    if let Some(path) = &common.summary_file {
+        files.push(Output { path: path.clone(), bytes: std::mem::take(&mut summary).into_bytes() });
+    }
+    outputs::write_all(&files)?;
+    streams.deliver(&summary)
+}

@@ -1,0 +1,39 @@
+//! What is tried on every input: under libFuzzer (`fuzz_targets/`), and on stable Rust (`cargo xtask fuzz`).
+
+use neap::exit::Exit;
+use neap::streams::Streams;
+use neap_ir::print::{PrintOptions, print};
+
+/// Text never panics the parser, and what it accepts prints to a fixed point.
+pub(super) fn parser(data: &[u8]) {
+    neap_ir::parse::fuzz_parse(data);
+}
+
+/// No file panics the TFLite reader, and what it accepts is a valid module that reads back.
+pub(super) fn tflite(data: &[u8]) {
+    let Ok(module) = neap_import::read_tflite(data) else { return };
+    if let Err(failure) = neap::drive::valid(&module) {
+        panic!("the reader made an invalid module: {failure:?}");
+    }
+    let text = print(&module, &PrintOptions::default());
+    if let Err(errors) = neap_ir::parse(&text) {
+        panic!("what was printed cannot be read: {errors:?}\n{text}");
+    }
+}
+
+/// No module breaks a pass or makes a plan that the checker refuses: the exit code of our own bugs is never seen.
+pub(super) fn pipeline(data: &[u8]) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut input = data;
+    let streams = &mut Streams {
+        input: &mut input,
+        out: &mut out,
+        err: &mut err,
+        colour_out: false,
+        colour_err: false,
+        progress: false,
+    };
+    let exit = neap::run(["neap", "opt", "-"].map(Into::into), streams);
+    assert!(exit != Exit::Bug, "{}", String::from_utf8_lossy(&err));
+    assert!(exit == Exit::Done || out.is_empty(), "a run that failed printed something");
+}
