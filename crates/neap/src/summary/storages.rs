@@ -106,7 +106,7 @@ fn value_place(module: &Module, value: ValueId) -> Option<(u64, Option<String>)>
                 (arg(plan::OFFSET)?.as_i64()?, symbol(arg(plan::ARENA), 0))
             } else {
                 let at = module.op_regions(op).iter().position(|other| *other == region)?;
-                let Attr::Array(lists) = module.attr(op, plan::BODY_OFFSETS)? else { return None };
+                let Attr::Array(lists) = module.attr(op, plan::ARG_OFFSETS)? else { return None };
                 (*lists.get(at)?.as_i64s()?.get(index as usize)?, None)
             }
         }
