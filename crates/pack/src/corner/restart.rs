@@ -19,15 +19,18 @@ enum Weight {
 }
 
 /// A valley rule, a weight, and the noise on it in 64ths.
-const TURNS: [(Rule, Weight, u64); 7] = [
+const TURNS: [(Rule, Weight, u64); 6] = [
     (Rule::Tightest, Weight::LoadArea, 8),
     (Rule::Fewest, Weight::LoadArea, 8),
     (Rule::Fewest, Weight::Life, 8),
     (Rule::Tightest, Weight::Size, 16),
     (Rule::Lowest, Weight::LoadArea, 8),
-    (Rule::Tightest, Weight::Size, 32),
     (Rule::Tightest, Weight::Life, 8),
 ];
+
+/// Rounds of turns after which short searches join in, and how many a round.
+const LATE: usize = 6;
+const SHORT_RUNS: usize = 12;
 
 /// How a question to the search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +81,10 @@ impl<'a> Restarts<'a> {
                 End::Limit => turn += 1,
             }
             if turn % TURNS.len() == 0 {
-                limit += limit / 5;
+                if turn > LATE * TURNS.len() && self.short_runs(last) {
+                    return Answer::Found(self.search.state.offset.clone());
+                }
+                limit += limit / 3;
             }
             if self.search.nodes >= last || stop(self.search.nodes) {
                 break;
@@ -86,6 +92,15 @@ impl<'a> Restarts<'a> {
         }
         self.pending.insert(capacity, (turn, limit));
         Answer::Limit
+    }
+
+    /// Short searches by size with much noise, which now and then succeed where long ones do not. Returns whether one did.
+    fn short_runs(&mut self, last: u64) -> bool {
+        (0..SHORT_RUNS).any(|_| {
+            let priority = self.priority(Weight::Size, 32);
+            let limit = (16 * self.plain.len() as u64).min(last.saturating_sub(self.search.nodes));
+            self.search.run(Rule::Tightest, &priority, limit) == End::Found
+        })
     }
 
     fn priority(&mut self, weight: Weight, noise: u64) -> Vec<u64> {
