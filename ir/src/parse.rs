@@ -16,6 +16,8 @@ mod lexer;
 mod locs;
 mod numbers;
 mod ops;
+mod quant;
+mod raw;
 mod recover;
 mod regions;
 mod split;
@@ -35,7 +37,7 @@ use crate::module::Module;
 
 /// Nesting of regions, attributes, types and locations together, what aliases bring along included.
 pub const MAX_DEPTH: u32 = 256;
-/// Bytes that all uses of aliases together may expand to.
+/// Bytes that all uses of aliases together may expand to, each use counted with at least 64.
 pub const MAX_EXPANSION: u64 = 1 << 28;
 /// Errors after which the rest of the text is not read.
 pub const MAX_ERRORS: usize = 50;

@@ -56,3 +56,18 @@ fn a_reader_outside_the_module_is_found() {
     module.append(body, reader);
     assert_eq!(verify(&module), Ok(()));
 }
+
+#[test]
+fn expectations_are_strict() {
+    use neap_ir::diag::Diagnostic;
+    use neap_ir::loc::Span;
+    let text =
+        "one\n// expected-error @above {{wrong}}\n// expected-warning @+1 {{odd}}\ntwo // expected-remark {{fine}}\n";
+    let problems = check_expected(text, &[Diagnostic::error(Span { start: 0, end: 3 }, "it is wrong")]);
+    let messages: Vec<&str> = problems.iter().map(|problem| &problem.message[..]).collect();
+    assert_eq!(messages, ["expected warning \"odd\" was not produced", "expected remark \"fine\" was not produced"]);
+    let problems = check_expected("one\n", &[Diagnostic::error(Span { start: 0, end: 3 }, "it is wrong")]);
+    assert_eq!(problems[0].message, "unexpected error: it is wrong");
+    let problems = check_expected("// expected-eror {{x}}\n", &[]);
+    assert_eq!(problems.len(), 1);
+}

@@ -18,6 +18,9 @@ pub(super) struct Failed;
 /// The result of reading one thing.
 pub(super) type Parse<T> = Result<T, Failed>;
 
+/// What the copy of an alias costs beyond its text, in bytes.
+const COPY: u64 = 64;
+
 /// What a location alias is for that is defined later in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Located {
@@ -227,9 +230,9 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Counts what an alias expands to.
+    /// Counts what an alias expands to: its text, and something for the memory of the copy.
     pub(super) fn expand(&mut self, bytes: u64, span: Span) -> Parse<()> {
-        self.expanded = self.expanded.saturating_add(bytes);
+        self.expanded = self.expanded.saturating_add(bytes + COPY);
         if self.expanded > MAX_EXPANSION {
             self.stopped = true;
             return self.error(span, format!("aliases expand to more than {} MiB", MAX_EXPANSION >> 20));

@@ -13,14 +13,20 @@ impl<'a> Parser<'a> {
         let failed_at = self.tok.start.max(self.last_end);
         self.seek(start as usize);
         self.poison();
+        // Text that is indented no deeper than the operation does not belong to it, even where brackets do not match.
+        let margin = self.column(start);
         let mut nested = 0u32;
         loop {
             let past = self.tok.start >= failed_at && self.tok.start > start;
+            let first = self.starts_line(self.tok);
             match self.tok.kind {
                 Kind::Eof => return Ok(()),
-                _ if nested == 0 && past && self.starts_line(self.tok) && self.starts_op() => return Ok(()),
+                _ if past && first && self.starts_op() && (nested == 0 || self.column(self.tok.start) <= margin) => {
+                    return Ok(());
+                }
+                Kind::Punct(b'}') if past && first && self.column(self.tok.start) < margin => return Ok(()),
                 Kind::Punct(b'{') => nested += 1,
-                Kind::Punct(b'}') if nested == 0 && (past || self.starts_line(self.tok)) => return Ok(()),
+                Kind::Punct(b'}') if nested == 0 && (past || first) => return Ok(()),
                 Kind::Punct(b'}') => nested = nested.saturating_sub(1),
                 _ => {}
             }
@@ -45,6 +51,11 @@ impl<'a> Parser<'a> {
                 self.poisoned.insert(name);
             }
         }
+    }
+
+    /// Bytes between the start of the line and a place.
+    fn column(&self, at: u32) -> usize {
+        self.text[..at as usize].iter().rev().take_while(|byte| **byte != b'\n').count()
     }
 
     fn starts_line(&self, tok: Token) -> bool {

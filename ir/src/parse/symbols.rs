@@ -86,6 +86,7 @@ impl<'a> Parser<'a> {
     pub(super) fn dialect_ty(&mut self) -> Parse<Ty> {
         let tok = self.bump();
         if let Some(text) = self.dialect_text(tok)? {
+            let text = super::quant::normal_form(&text).unwrap_or(text);
             return Ok(self.module.intern_ty(Type::Dialect(text.into())));
         }
         let name = &self.bytes(tok)[1..];

@@ -1,0 +1,10 @@
+// Numbers and elements that do not fit their type.
+"t.a"() {a = dense<[1, 2]> : tensor<3xi8>} : () -> ()
+"t.b"() {a = dense<[[1], [2, 3]]> : tensor<2x2xi8>} : () -> ()
+"t.c"() {a = dense<1> : tensor<?xi8>} : () -> ()
+"t.d"() {a = 1 : f32} : () -> ()
+"t.e"() {a = -1 : ui8} : () -> ()
+"t.f"() {a = array<i8: 256>} : () -> ()
+"t.g"() {a = tensor<99999999999999999999xi8>} : () -> ()
+"t.h"() {a = affine_map<(d0) -> (d0 * d1)>} : () -> ()
+"t.i"() {a = affine_map<(d0, d1) -> (d0 * d1)>} : () -> ()
