@@ -12,6 +12,7 @@ use crate::model::{self, Model, NONE};
 use crate::problem::Problem;
 use crate::solution::{Options, Stats};
 use crate::taken::Taken;
+use crate::validate::{find, join};
 
 /// More sets than this, and one set of all candidates of the op stands for them (weaker, still sound).
 const MOST_SETS: usize = 32;
@@ -23,6 +24,10 @@ pub(crate) struct Bounder<'p> {
     writes: Csr,
     /// The concat of a storage that may be a part; `SEVERAL` for more than one.
     part_op: Vec<u32>,
+    /// Bytes held in every step.
+    always: i64,
+    /// Storages that candidates may join, directly or by a chain, with one that is held in every step: they may lie in its bytes.
+    joined: Vec<bool>,
     candidates: Vec<Vec<Candidate>>,
     cutter: Cutter,
     side: Vec<Side>,
@@ -58,6 +63,8 @@ impl<'p> Bounder<'p> {
         let mut b = Bounder {
             writes: Csr::new(model.n, model.size.len(), &writes),
             part_op: vec![NONE; model.size.len()],
+            always: model.base,
+            joined: vec![false; model.size.len()],
             candidates: Vec::new(),
             cutter: Cutter::new(&model),
             side: vec![Side::Free; model.n],
@@ -66,7 +73,40 @@ impl<'p> Bounder<'p> {
             model,
         };
         b.collect(options, at);
+        b.join_held(options, at);
         b
+    }
+
+    /// Marks what may share bytes with a held storage; of the held ones that may be one storage only the largest counts.
+    fn join_held(&mut self, options: &Options, at: impl Fn(StorageId) -> u32) {
+        let spec = &self.problem.spec;
+        let mut chain: Vec<u32> = (0..self.model.size.len() as u32).collect();
+        let (mut size, mut held) = (vec![0i64; chain.len()], vec![false; chain.len()]);
+        let (mut open, mut kept) = (held.clone(), held.clone());
+        for (i, s) in spec.storages.iter().enumerate() {
+            let k = at(StorageId(i as u32)) as usize;
+            size[k] = size[k].max(s.size as i64);
+            held[k] |= s.whole_run;
+            open[k] |= s.writers.is_empty();
+            kept[k] |= s.live_out;
+        }
+        (0..held.len()).for_each(|k| held[k] |= open[k] && kept[k]);
+        for c in spec.placement.iter().filter(|c| options.placement && !c.required) {
+            join(&mut chain, at(c.part), at(c.whole));
+        }
+        // A kept operand is never overwritten.
+        let over = spec.in_place.iter().filter(|c| options.in_place && !c.required);
+        for c in over.filter(|c| !held[at(c.operand) as usize] && !kept[at(c.operand) as usize]) {
+            join(&mut chain, at(c.result), at(c.operand));
+        }
+        let mut largest = vec![-1i64; chain.len()];
+        for k in (0..held.len()).filter(|&k| held[k]) {
+            let root = find(&mut chain, k as u32) as usize;
+            self.always -= size[k] + largest[root].max(0);
+            largest[root] = largest[root].max(size[k]);
+            self.always += largest[root];
+        }
+        self.joined = (0..chain.len() as u32).map(|k| largest[find(&mut chain, k) as usize] >= 0).collect();
     }
 
     fn collect(&mut self, options: &Options, at: impl Fn(StorageId) -> u32) {
@@ -115,8 +155,9 @@ impl<'p> Bounder<'p> {
             for set in &sets {
                 let used = |c: &&Candidate| set.iter().any(|d| d.result != NONE && d.storage == c.storage);
                 let fits: Vec<&Candidate> = over.iter().filter(|c| c.result == r && !used(c)).collect();
-                // Also without: the operand may serve another result better.
-                if fits.is_empty() || fits.len() < over.iter().filter(|c| c.result == r).count() || sets.len() > 1 {
+                // Also without, when an operand may serve another result.
+                let contested = |c: &Candidate| over.iter().any(|d| d.storage == c.storage && d.result != r);
+                if fits.is_empty() || over.iter().any(|c| c.result == r && contested(c)) {
                     next.push(set.clone());
                 }
                 next.extend(fits.into_iter().map(|c| [set.as_slice(), &[*c]].concat()));
@@ -126,7 +167,10 @@ impl<'p> Bounder<'p> {
                 return vec![all.clone()];
             }
         }
-        sets
+        let index = |c: &Candidate| (c.result != NONE, c.index);
+        let within = |a: &[Candidate], b: &[Candidate]| a.iter().all(|c| b.iter().any(|d| index(c) == index(d)));
+        let maximal = |k: &usize| !(0..sets.len()).any(|o| o != *k && within(&sets[*k], &sets[o]));
+        (0..sets.len()).filter(maximal).map(|k| sets[k].clone()).collect()
     }
 
     /// A lower bound for every order, from op `v`.
@@ -165,13 +209,14 @@ impl<'p> Bounder<'p> {
     }
 
     fn constant(&self, v: u32) -> i64 {
-        let own: i64 = self.writes.row(v as usize).iter().map(|&s| self.model.size[s as usize]).sum();
-        self.model.base + self.model.scratch[v as usize] + own
+        let own = self.writes.row(v as usize).iter().filter(|&&s| !self.joined[s as usize]);
+        let own: i64 = own.map(|&s| self.model.size[s as usize]).sum();
+        self.always + self.model.scratch[v as usize] + own
     }
 
     fn quick(&mut self, v: u32, set: &[Candidate], stats: &mut Stats) -> i64 {
         stats.flows += 1;
-        let rules = Relaxed { v, set, own: self.writes.row(v as usize), part_op: &self.part_op };
+        let rules = Relaxed { v, set, own: self.writes.row(v as usize), part_op: &self.part_op, joined: &self.joined };
         let (m, side) = (&self.model, &self.side);
         let mut fixed = 0;
         for s in 0..m.size.len() {
@@ -194,7 +239,7 @@ impl<'p> Bounder<'p> {
     fn flow(&mut self, v: u32, set: &[Candidate], stats: &mut Stats) -> SetFlow {
         stats.flows += 1;
         let constant = self.constant(v) as u64;
-        let rules = Relaxed { v, set, own: self.writes.row(v as usize), part_op: &self.part_op };
+        let rules = Relaxed { v, set, own: self.writes.row(v as usize), part_op: &self.part_op, joined: &self.joined };
         let all: Vec<u32> =
             (0..self.model.size.len() as u32).filter(|&s| !self.model.users.row(s as usize).is_empty()).collect();
         self.cutter.named = Some(Vec::new());
@@ -247,12 +292,14 @@ struct Relaxed<'a> {
     set: &'a [Candidate],
     own: &'a [u32],
     part_op: &'a [u32],
+    joined: &'a [bool],
 }
 
 impl Rules for Relaxed<'_> {
     fn skip(&self, storage: usize) -> bool {
         let s = storage as u32;
-        self.part_op[storage] == SEVERAL
+        self.joined[storage]
+            || self.part_op[storage] == SEVERAL
             || self.own.binary_search(&s).is_ok()
             || self.set.iter().any(|c| c.result == NONE && c.storage == s)
     }

@@ -8,11 +8,13 @@
 //! Storages are the representatives under `Spec::unions` and required candidates (`size` the largest member's, writers, readers and flags joined).
 //! Let `E` be the ops that must run before `v` (predecessors, transitively) and `F` be `v` and all ops that must run after it.
 //! - Nodes: `Source` (all of `E`), `Sink` (all of `F`), `Op(u)` for every other op, `In(s)` and `Out(s)` for storages.
-//! - *Own* storages, the ones `v` writes, have no nodes. Each counts fully in the constant. A storage that is `whole_run`, or an argument that is
-//!   `live_out`, has no nodes and
-//!   counts fully in the constant. The constant further holds the scratch of `v`.
-//! - Left out entirely (no nodes, nothing in the constant): storages that only a candidate in `taken` of kind placement names as part; parts
-//!   of two or more placement candidates with different ops (they may lie in either whole); arguments that no op touches and that are not kept.
+//! - *Held* storages, the ones that are `whole_run` or arguments that are `live_out`, have no nodes; each counts fully in the constant. But storages
+//!   that open (not required) candidates may join with a held one, directly or by a chain of candidates, may lie in its bytes: of such a chain only the
+//!   largest held storage counts, everything else in it is left out (no nodes, nothing in the constant, not even as own). Candidates
+//!   whose operand is held or `live_out` join nothing, for they are never taken.
+//! - *Own* storages, the ones `v` writes, have no nodes. Each counts fully in the constant. The constant further holds the scratch of `v`.
+//! - Left out as well: storages that a placement in `taken` names as part; parts of two or more placement candidates with different ops (they
+//!   may lie in either whole); arguments that no op touches and that are not kept.
 //! - Edges of unlimited capacity: `Op(w) -> In(s)` for each writer `w`, and for each reader too when the storage has several writers or none
 //!   (`Source -> In(s)` when `w` is in `E` or `s` has no writer); `Out(s) -> Op(u)` for each op `u` that reads or writes `s` (`Out(s) -> Sink`
 //!   when `u` is in `F`, or when `s` is `live_out`); `Op(u) -> Op(p)` for each direct predecessor `p` of `u` (`p` in `E` needs no edge, a `u` in `F` neither).

@@ -323,7 +323,10 @@ impl Search<'_, '_> {
         let inside = |v: u32| free.binary_search(&v).is_ok_and(|k| keep[k]);
         let path: Vec<u32> = self.states.path(child).into_iter().filter(|&v| inside(v)).collect();
         self.fronts[f].cursor.go(base);
-        if self.fronts[f].cursor.m.constrained() && !self.constraints_allow(f, base, &path) {
+        // Bytes that only the first step holds may meet another op when the path is restricted.
+        let first = f == 0 && self.fronts[0].cursor.steps == 0 && self.fronts[0].cursor.m.first > 0;
+        let limited = first || self.fronts[f].cursor.m.constrained();
+        if limited && !self.constraints_allow(f, base, &path) {
             // Back to the child, as the caller left it.
             let bits = self.states.bits(child).to_vec();
             self.fronts[f].cursor.go(&bits);
@@ -382,7 +385,7 @@ impl Search<'_, '_> {
         let front = &mut self.fronts[f];
         front.cursor.go(base);
         for &v in &path {
-            debug_assert!(front.cursor.m.constrained() || front.cursor.look(v).during <= self.budget);
+            debug_assert!(front.cursor.look(v).during <= self.budget, "the path stays within the budget");
             front.cursor.apply(v);
         }
         front.path.extend(path);

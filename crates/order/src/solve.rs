@@ -178,6 +178,10 @@ impl Search<'_, '_> {
                     self.improve(best, order);
                 }
             }
+            // A beam wider than any frontier can be has nothing more to try.
+            if width > 1 << 24 {
+                break;
+            }
             width *= 4;
         }
     }
