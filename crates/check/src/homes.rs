@@ -1,5 +1,6 @@
 //! Where each value of a planned function lies, as its attributes say, with views resolved to the bytes they lie in.
 
+use crate::Options;
 use crate::effects::is_buffer;
 use crate::exec::raw;
 use crate::names;
@@ -8,9 +9,6 @@ use neap_ir::facts::{Facts, OpFacts, Role, Run};
 use neap_ir::size::SizeError;
 use neap_ir::{Attr, Def, Module, OpId, Span, Type, ValueId, plan};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Block arguments of a region operation that are storages of their own: bytes in the arena, over all regions in order, -1 = none.
-pub const ARG_OFFSETS: &str = "neap.arg_offsets";
 
 /// A memory region.
 #[derive(Clone, Debug)]
@@ -54,6 +52,8 @@ pub(crate) struct Homes<'a> {
     pub(crate) planned: bool,
     low: bool,
     external: FxHashSet<ValueId>,
+    /// Bytes that the callees of each call by symbol need in its scratch.
+    callee_bytes: FxHashMap<OpId, u64>,
 }
 
 /// The arenas that a module declares, or the one that it has without.
@@ -74,13 +74,16 @@ fn arenas(module: &Module) -> Vec<Arena> {
 }
 
 impl<'a> Homes<'a> {
-    pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, low: bool) -> Homes<'a> {
+    pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, low: bool, options: &Options) -> Homes<'a> {
         let arenas = arenas(module);
         let table = vec![None; module.value_count()];
         let planned = module.attr(func, plan::ARENA_BYTES).is_some();
         let (views, external) = (FxHashMap::default(), external(module, func));
+        let callee_bytes =
+            if options.callees_have_arenas { FxHashMap::default() } else { callees(module, facts, func) };
+        let violations = Vec::new();
         let mut homes =
-            Homes { module, facts, func, arenas, table, views, violations: Vec::new(), planned, low, external };
+            Homes { module, facts, func, arenas, table, views, violations, planned, low, external, callee_bytes };
         homes.arguments();
         homes.operations();
         homes
@@ -93,6 +96,12 @@ impl<'a> Homes<'a> {
     pub(crate) fn row(&self, op: OpId) -> &'a OpFacts {
         let m = self.module;
         self.facts.of(m.op_name(op), m.data_operands(op).count(), m.data_results(op).len())
+    }
+
+    /// The scratch of an operation in bytes: its own, and for a call the largest arena of its callees.
+    pub(crate) fn scratch_bytes(&self, op: OpId) -> u64 {
+        let callees = self.callee_bytes.get(&op).copied().unwrap_or(0);
+        self.module.scratch_bytes(op).saturating_add(callees)
     }
 
     pub(crate) fn range(&self, home: &Home) -> Range {
@@ -167,9 +176,9 @@ impl<'a> Homes<'a> {
         for (index, value) in results.iter().copied().enumerate() {
             let offset = list.as_ref().map(|list| list[index]);
             if let Some(view) = views.iter().find(|view| view.result as usize == index) {
-                self.view(op, value, view.operand as usize, view.byte_offset, offset);
+                self.declared_view(op, value, view.operand as usize, view.byte_offset, offset);
             } else if row.role == Role::Subview && is_buffer(m, value) {
-                self.view(op, value, row.data_operand(), 0, None);
+                self.declared_view(op, value, row.data_operand(), 0, None);
             } else if row.role == Role::Constant || resident {
                 self.none(value, offset, "constants are resident", span);
             } else if row.role == Role::Handle {
@@ -191,11 +200,23 @@ impl<'a> Homes<'a> {
         row.role == Role::Read && key.is_some_and(|key| self.module.attr(op, key).is_some())
     }
 
-    fn view(&mut self, op: OpId, value: ValueId, operand: usize, byte_offset: u64, offset: Option<i64>) {
+    fn declared_view(&mut self, op: OpId, value: ValueId, operand: usize, byte_offset: u64, offset: Option<i64>) {
+        match self.module.data_operands(op).nth(operand) {
+            Some(from) => self.view(op, plan::VIEW, value, from, byte_offset, offset),
+            None => self.malformed(op, plan::VIEW, format!("there is no data operand {operand}")),
+        }
+    }
+
+    fn view(
+        &mut self,
+        op: OpId,
+        attribute: &'static str,
+        value: ValueId,
+        from: ValueId,
+        byte_offset: u64,
+        offset: Option<i64>,
+    ) {
         let m = self.module;
-        let Some(from) = m.data_operands(op).nth(operand) else {
-            return self.malformed(op, plan::VIEW, format!("there is no data operand {operand}"));
-        };
         self.views.insert(value, (from, byte_offset));
         let size = self.size(value).unwrap_or(0);
         let home = self.of(from).copied().filter(|_| size > 0);
@@ -215,7 +236,7 @@ impl<'a> Homes<'a> {
             self.violations.push(Violation::Elsewhere {
                 function,
                 op: op_name,
-                attribute: plan::VIEW,
+                attribute,
                 value,
                 range,
                 expected,
@@ -232,24 +253,30 @@ impl<'a> Homes<'a> {
         }
         let operands: Vec<ValueId> = m.data_operands(op).collect();
         let positions: Vec<usize> = row.body.args.below(operands.len()).collect();
-        let offsets = m.attr(op, ARG_OFFSETS).and_then(Attr::as_i64s);
+        let offsets = match m.attr(op, plan::BODY_OFFSETS) {
+            Some(Attr::Array(lists)) => lists.iter().map(|list| list.as_i64s().unwrap_or_default()).collect(),
+            _ => Vec::new(),
+        };
         let looped = row.body.run == Run::Loop;
-        let mut at = 0;
-        for region in m.op_regions(op).to_vec() {
-            for block in m.blocks(region).to_vec() {
-                for (index, arg) in m.block_args(block).to_vec().into_iter().enumerate() {
-                    let offset = offsets.as_ref().and_then(|list| list.get(at)).copied();
-                    at += 1;
-                    let bound = index.checked_sub(row.body.lead).and_then(|index| positions.get(index));
-                    if looped && bound.is_some() && !is_buffer(m, arg) || offset.is_some_and(|offset| offset >= 0) {
-                        self.place(arg, offset, m.attr(op, plan::ARENA).cloned().as_ref(), 0, None, m.op(op).span);
-                    } else if let Some(bound) = bound {
-                        self.views.insert(arg, (operands[*bound], 0));
-                        self.table[raw(arg)] = self.of(operands[*bound]).copied();
+        for (body, region) in m.op_regions(op).iter().enumerate() {
+            let args = m.blocks(*region).first().map_or(&[][..], |block| m.block_args(*block));
+            for (index, arg) in args.iter().copied().enumerate() {
+                let offset = offsets.get(body).and_then(|list: &Vec<i64>| list.get(index)).copied();
+                let bound = index.checked_sub(row.body.lead).and_then(|index| positions.get(index));
+                match bound {
+                    Some(bound) if !looped || is_buffer(m, arg) => {
+                        self.view(op, plan::BODY_OFFSETS, arg, operands[*bound], 0, offset);
                     }
+                    _ => self.body_argument(op, arg, offset),
                 }
             }
         }
+    }
+
+    /// A storage in the arena of the first result.
+    fn body_argument(&mut self, op: OpId, arg: ValueId, offset: Option<i64>) {
+        let arena = self.module.attr(op, plan::ARENA).cloned();
+        self.place(arg, offset, arena.as_ref(), 0, None, self.module.op(op).span);
     }
 
     fn malformed(&mut self, op: OpId, attribute: &'static str, why: String) {
@@ -355,6 +382,21 @@ impl<'a> Homes<'a> {
         }
         found
     }
+}
+
+/// The largest arena of the callees of each call by symbol.
+fn callees(module: &Module, facts: &Facts, func: OpId) -> FxHashMap<OpId, u64> {
+    let mut found = FxHashMap::default();
+    for op in module.walk(func) {
+        let row = facts.of(module.op_name(op), module.data_operands(op).count(), module.data_results(op).len());
+        if row.body.run == Run::None || row.body.callees.is_empty() || !module.op_regions(op).is_empty() {
+            continue;
+        }
+        let bytes = |name: &String| module.attr(module.symbol(name)?, plan::ARENA_BYTES)?.as_i64();
+        let largest = crate::effects::callees(module, op, row).iter().filter_map(bytes).max();
+        found.extend(largest.and_then(|bytes| u64::try_from(bytes).ok()).map(|bytes| (op, bytes)));
+    }
+    found
 }
 
 fn first_number(attr: &Attr) -> Option<u64> {

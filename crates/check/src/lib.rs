@@ -41,8 +41,6 @@ mod shape;
 mod state;
 mod violation;
 
-pub use homes::ARG_OFFSETS;
-pub use overlap::SCRATCH_ARENA;
 pub use violation::{Range, Violation, Writer};
 
 use exec::Machine;
@@ -131,6 +129,18 @@ fn bindings(module: &Module) -> Vec<bool> {
     }
 }
 
+/// Whether the plan was made for this graph, as far as it says.
+fn fingerprint(source: &Module, planned: &Module, (from, to): (OpId, OpId), report: &mut Report) -> bool {
+    let Some(plan) = planned.attr(to, neap_ir::plan::FINGERPRINT).and_then(Attr::as_str) else { return true };
+    let found = neap_ir::fingerprint(source, from);
+    if plan == found {
+        return true;
+    }
+    let (function, span) = (names::func(planned, to), planned.op(to).span);
+    report.violations.push(Violation::Fingerprint { function, plan: plan.to_owned(), source: found, span });
+    false
+}
+
 /// Functions of both modules by symbol.
 fn functions(source: &Module, planned: &Module, out: &mut Vec<Violation>) -> Vec<(OpId, OpId)> {
     let by_name: std::collections::BTreeMap<&str, OpId> =
@@ -169,12 +179,15 @@ fn function(
     low: bool,
     report: &mut Report,
 ) {
+    if !options.ignore_fingerprint && !fingerprint(source, planned, (from, to), report) {
+        return;
+    }
     let mut first = Machine::new(source, facts, from, low);
     let Some(expected) = first.run() else {
         report.violations.append(&mut first.violations);
         return;
     };
-    let homes = (!options.semantics_only).then(|| homes::Homes::new(planned, facts, to, low));
+    let homes = (!options.semantics_only).then(|| homes::Homes::new(planned, facts, to, low, options));
     let mut second = Machine::new(planned, facts, to, low);
     if let Some(homes) = &homes {
         if !homes.planned {
@@ -194,6 +207,6 @@ fn function(
     let source_side = Side::new(&first, source, from, &expected);
     judge::compare(&source_side, &Side::new(&second, planned, to, &found), &mut report.violations);
     if let Some(homes) = homes.as_ref().filter(|_| !low) {
-        report.functions.push(live::check(homes, options, &mut report.violations));
+        report.functions.push(live::check(homes, &mut report.violations));
     }
 }

@@ -5,12 +5,12 @@
 //! function. A result of an operation with bodies is born at the yield, its last step. A storage is a set of values that share bytes by declaration: views,
 //! in-place pairs, parts of a whole; it has its largest extent for its whole life.
 
+use crate::Numbers;
 use crate::exec::raw;
 use crate::homes::{Home, Homes};
 use crate::names;
 use crate::overlap;
 use crate::violation::Violation;
-use crate::{Numbers, Options};
 use neap_ir::facts::{Role, Run};
 use neap_ir::{Attr, BlockId, Def, OpId, ValueId, plan};
 use rustc_hash::FxHashMap;
@@ -36,7 +36,7 @@ struct Storage {
     value: ValueId,
 }
 
-pub(crate) fn check(homes: &Homes<'_>, options: &Options, out: &mut Vec<Violation>) -> Numbers {
+pub(crate) fn check(homes: &Homes<'_>, out: &mut Vec<Violation>) -> Numbers {
     let steps = number(homes);
     let ranges = ranges(homes, &steps);
     let (storages, of) = storages(homes, &ranges);
@@ -46,7 +46,7 @@ pub(crate) fn check(homes: &Homes<'_>, options: &Options, out: &mut Vec<Violatio
         align: homes.arenas.iter().map(|arena| arena.align).max().unwrap_or(1),
         ..Numbers::default()
     };
-    let scratches = scratches(homes, &steps, options, out);
+    let scratches = scratches(homes, &steps, out);
     numbers.peak = peak(&storages, &scratches, steps.total);
     let mut ends = vec![0; homes.arenas.len()];
     storages.iter().for_each(|storage| ends[storage.arena] = ends[storage.arena].max(storage.hi));
@@ -170,11 +170,40 @@ fn born(homes: &Homes<'_>, steps: &Steps, value: ValueId, ranges: &mut FxHashMap
     if kept {
         end = end.max(steps.total);
     }
+    // Bodies that run at the same time: what one makes is there while any of them runs.
+    let around = match m.value(value).def() {
+        Def::Result(op, _) => parallel_around(homes, op),
+        Def::Arg(block, _) => {
+            let op = m.region_op(m.block_region(block));
+            if homes.row(op).body.run == Run::Parallel && op != homes.func {
+                Some(op)
+            } else {
+                parallel_around(homes, op)
+            }
+        }
+    };
+    let mut begin = begin;
+    if let Some(around) = around {
+        let span = steps.of(around);
+        (begin, end) = (begin.min(span.0), end.max(span.1));
+    }
     let range = ranges.entry(owner).or_insert((begin, end));
     range.1 = range.1.max(end);
     if !view {
         range.0 = begin;
     }
+}
+
+/// The outermost operation around `op` whose bodies run at the same time.
+fn parallel_around(homes: &Homes<'_>, op: OpId) -> Option<OpId> {
+    let (mut at, mut found) = (op, None);
+    while let Some(around) = homes.module.parent_op(at).filter(|around| *around != homes.func) {
+        if homes.row(around).body.run == Run::Parallel {
+            found = Some(around);
+        }
+        at = around;
+    }
+    found
 }
 
 /// One past the last step at which a reader may read, and whether it is the end of the function.
@@ -259,24 +288,12 @@ fn root(parent: &mut FxHashMap<ValueId, ValueId>, mut value: ValueId) -> ValueId
     value
 }
 
-/// Scratch with its steps; reports what is not planned, and scratch of calls that does not hold the callee.
-fn scratches(homes: &Homes<'_>, steps: &Steps, options: &Options, out: &mut Vec<Violation>) -> Vec<(Home, (u32, u32))> {
+/// Scratch with its steps; reports what is not planned.
+fn scratches(homes: &Homes<'_>, steps: &Steps, out: &mut Vec<Violation>) -> Vec<(Home, (u32, u32))> {
     let m = homes.module;
     let mut found = Vec::new();
     for op in m.walk(homes.func) {
-        let (function, span, size) = (homes.function(), m.op(op).span, m.scratch_bytes(op));
-        let row = homes.row(op);
-        if row.body.run != Run::None && m.op_regions(op).is_empty() && !options.callees_have_arenas {
-            for callee in crate::effects::callees(m, op, row) {
-                let func = m.symbol(&callee);
-                let needed = func.and_then(|func| m.attr(func, plan::ARENA_BYTES)).and_then(Attr::as_i64);
-                let needed = needed.map_or(0, |needed| needed.max(0) as u64);
-                if needed > size {
-                    let (function, op) = (function.clone(), names::op(m, op));
-                    out.push(Violation::CalleeArena { function, op, callee, scratch: size, needed, span });
-                }
-            }
-        }
+        let (function, span, size) = (homes.function(), m.op(op).span, homes.scratch_bytes(op));
         if size == 0 {
             continue;
         }
@@ -287,7 +304,11 @@ fn scratches(homes: &Homes<'_>, steps: &Steps, options: &Options, out: &mut Vec<
                     let (value, range) = (format!("the scratch of {}", names::op(m, op)), homes.range(&home));
                     out.push(Violation::Capacity { function, value, range, capacity, span });
                 }
-                found.push((home, steps.of(op)));
+                let mut span = steps.of(op);
+                if let Some(around) = parallel_around(homes, op) {
+                    span = steps.of(around);
+                }
+                found.push((home, span));
             }
             None => {
                 let (value, op) = ("the scratch".to_owned(), Some(names::op(m, op)));

@@ -19,16 +19,13 @@ use rustc_hash::FxHashSet;
 /// The scratch of an operation, where it is planned.
 pub(crate) fn scratch(homes: &Homes<'_>, op: OpId) -> Option<Home> {
     let m = homes.module;
-    let size = m.scratch_bytes(op);
+    let size = homes.scratch_bytes(op);
     let start = m.attr(op, plan::SCRATCH_OFFSET).and_then(Attr::as_i64).and_then(|at| u64::try_from(at).ok())?;
-    let arena = m.attr(op, SCRATCH_ARENA).and_then(Attr::as_symbol);
+    let arena = m.attr(op, plan::SCRATCH_ARENA).and_then(Attr::as_symbol);
     let arena = homes.arenas.iter().position(|one| Some(one.name.as_str()) == arena).unwrap_or(0);
     let owner = homes.module.results(op).first().copied().or_else(|| m.operands(op).next());
     (size > 0).then_some(Home { arena, start, size, owner: owner.unwrap_or_else(zero) })
 }
-
-/// The arena of the scratch where there are several; the first one if it is not given.
-pub const SCRATCH_ARENA: &str = "neap.scratch_arena";
 
 fn zero() -> ValueId {
     ValueId::from_raw(0.into())

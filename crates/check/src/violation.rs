@@ -113,8 +113,6 @@ pub enum Violation {
     StaleView { function: String, reader: String, step: u32, value: String, resource: String, span: Span },
     /// Bodies that run at the same time share bytes.
     Parallel { function: String, op: String, one: String, other: String, range: Range, span: Span },
-    /// The scratch of a call does not hold its callee's arena.
-    CalleeArena { function: String, op: String, callee: String, scratch: u64, needed: u64, span: Span },
     /// A number that the plan states is not what is recomputed.
     Number { function: String, attribute: &'static str, stated: Option<i64>, actual: u64, span: Span },
     /// A stated bound is above the peak, or is not proved by a certificate that says so.
@@ -279,10 +277,6 @@ impl Violation {
                 format!("bodies of {op} in {function} run at the same time, but {one} and {other} share {range}"),
                 *span,
             ),
-            CalleeArena { function, op, callee, scratch, needed, span } => (
-                format!("{op} in {function} has {scratch} bytes of scratch, but @{callee} needs an arena of {needed}"),
-                *span,
-            ),
             Number { function, attribute, stated, actual, span } => match stated {
                 Some(stated) => {
                     (format!("`{attribute}` of {function} is {stated}, but it is {actual} when recomputed"), *span)
@@ -315,7 +309,6 @@ impl Violation {
             Overwritten { .. } => "move one of the two: both live at this step",
             Undefined { .. } | Order { .. } => "run `lock-effects` before `reorder`",
             CallCycle { .. } => "inline one of them: a plan needs calls that end",
-            CalleeArena { .. } => "plan callees before callers",
             _ => return None,
         };
         Some(help.to_owned())

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{accepted, judge, module, refused};
-use neap_check::{Violation, check_semantics};
+use neap_check::{Options, Violation, check, check_semantics};
 use neap_ir::facts::Facts;
 
 const CHAIN: &str = r#"
@@ -75,7 +75,14 @@ func.func @main(%x: tensor<64xi8> {neap.offset = 0 : i64}) -> tensor<64xi8> attr
   %c = "neap.opaque"(%a, %b) {kind = "h", neap.offsets = array<i64: 64>} : (tensor<64xi8>, tensor<64xi8>) -> tensor<64xi8>
   return %c : tensor<64xi8>
 }"#;
-    let report = judge(diamond, diamond);
+    let stamped = |print: &str| diamond.replace("{neap.peak", &format!("{{neap.fingerprint = \"{print}\", neap.peak"));
+    let report = judge(diamond, &stamped("00000000000000000000000000000000"));
+    assert!(matches!(report.violations[..], [Violation::Fingerprint { .. }]), "{:#?}", report.diagnostics());
+    let source = module(diamond);
+    let own = neap_ir::fingerprint(&source, source.functions()[0]);
+    assert!(judge(diamond, &stamped(&own)).violations.iter().all(|v| !matches!(v, Violation::Fingerprint { .. })));
+    let options = Options { ignore_fingerprint: true, ..Options::default() };
+    let report = check(&source, &module(&stamped("0")), &Facts::builtin(), &options);
     let overlaps = report.violations.iter().filter(|v| matches!(v, Violation::Overlap { .. })).count();
     assert_eq!((overlaps, report.violations.len()), (2, 2), "{:#?}", report.diagnostics());
 }
