@@ -8,7 +8,7 @@ use crate::names;
 use crate::violation::Violation;
 use neap_ir::facts::{Facts, Run};
 use neap_ir::{Module, OpId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
@@ -49,6 +49,35 @@ pub(crate) fn circle(module: &Module, facts: &Facts) -> Option<Violation> {
         }
     }
     None
+}
+
+/// What the arena of a function must be aligned to: what its operations ask, and those of all it calls.
+pub(crate) fn align(module: &Module, facts: &Facts, func: OpId) -> u64 {
+    let functions = module.functions();
+    let by_name: FxHashMap<&str, OpId> =
+        functions.iter().filter_map(|func| Some((module.sym_name(*func)?, *func))).collect();
+    let (mut todo, mut seen, mut align) = (vec![func], FxHashSet::default(), 1);
+    while let Some(func) = todo.pop() {
+        if !seen.insert(func) {
+            continue;
+        }
+        for op in module.walk(func) {
+            let asked =
+                module.attr(op, neap_ir::plan::ALIGN).and_then(neap_ir::Attr::as_i64).unwrap_or(1).max(1) as u64;
+            align = lcm(align, asked);
+        }
+        todo.extend(called(module, facts, &by_name, func));
+    }
+    align
+}
+
+/// The least common multiple, or the larger one where that is beyond 64 bits.
+fn lcm(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x.max(1)).checked_mul(b).unwrap_or(a.max(b))
 }
 
 fn called(module: &Module, facts: &Facts, by_name: &FxHashMap<&str, OpId>, func: OpId) -> Vec<OpId> {

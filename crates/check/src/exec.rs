@@ -7,6 +7,7 @@
 //! is kept is checked on its own.
 
 use crate::bytes::{Bytes, Permits};
+use crate::demands::{self, ByUse, Demands};
 use crate::effects::{self, Resolved, Touch};
 use crate::eval::Eval;
 use crate::hash::Mix;
@@ -39,6 +40,10 @@ pub(crate) struct Outcome {
     pub(crate) ran: FxHashMap<u128, (usize, OpId)>,
     /// What the module permits in place, by use.
     pub(crate) permits: Permits,
+    /// What the module asks of a plan, by use.
+    pub(crate) demands: ByUse,
+    /// The same by operation.
+    pub(crate) asked: Vec<(OpId, u128, Demands)>,
     /// Values that can be read after the run.
     pub(crate) kept: Vec<(ValueId, Rope)>,
     /// Last contents of buffers that the caller owns.
@@ -86,6 +91,8 @@ impl<'a, 'b> Machine<'a, 'b> {
                 edges: Vec::new(),
                 ran: FxHashMap::default(),
                 permits: Permits::default(),
+                demands: ByUse::default(),
+                asked: Vec::new(),
                 kept: Vec::new(),
                 buffers: Vec::new(),
             },
@@ -430,6 +437,12 @@ impl<'a, 'b> Machine<'a, 'b> {
     fn order(&mut self, op: OpId, key: u128) {
         let m = self.module;
         self.keys.insert(op, key);
+        let demands = demands::of(m, &self.eval.canon, op);
+        let of_use = self.outcome.demands.entry(key).or_default();
+        if !of_use.contains(&demands) {
+            of_use.push(demands.clone());
+        }
+        self.outcome.asked.push((op, key, demands));
         if self.bytes.is_none() {
             let pairs =
                 m.in_places(op, plan::MAY_INPLACE).into_iter().map(|pair| (pair.result, pair.operand)).collect();

@@ -1,6 +1,5 @@
 //! Where each value of a planned function lies, as its attributes say, with views resolved to the bytes they lie in.
 
-use crate::Options;
 use crate::effects::is_buffer;
 use crate::exec::raw;
 use crate::names;
@@ -52,8 +51,6 @@ pub(crate) struct Homes<'a> {
     pub(crate) planned: bool,
     low: bool,
     external: FxHashSet<ValueId>,
-    /// Bytes that the callees of each call by symbol need in its scratch.
-    callee_bytes: FxHashMap<OpId, u64>,
 }
 
 /// The arenas that a module declares, or the one that it has without.
@@ -74,16 +71,13 @@ fn arenas(module: &Module) -> Vec<Arena> {
 }
 
 impl<'a> Homes<'a> {
-    pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, low: bool, options: &Options) -> Homes<'a> {
+    pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, low: bool) -> Homes<'a> {
         let arenas = arenas(module);
         let table = vec![None; module.value_count()];
         let planned = module.attr(func, plan::ARENA_BYTES).is_some();
         let (views, external) = (FxHashMap::default(), external(module, func));
-        let callee_bytes =
-            if options.callees_have_arenas { FxHashMap::default() } else { callees(module, facts, func) };
         let violations = Vec::new();
-        let mut homes =
-            Homes { module, facts, func, arenas, table, views, violations, planned, low, external, callee_bytes };
+        let mut homes = Homes { module, facts, func, arenas, table, views, violations, planned, low, external };
         homes.arguments();
         homes.operations();
         homes
@@ -96,12 +90,6 @@ impl<'a> Homes<'a> {
     pub(crate) fn row(&self, op: OpId) -> &'a OpFacts {
         let m = self.module;
         self.facts.of(m.op_name(op), m.data_operands(op).count(), m.data_results(op).len())
-    }
-
-    /// The scratch of an operation in bytes: its own, and for a call the largest arena of its callees.
-    pub(crate) fn scratch_bytes(&self, op: OpId) -> u64 {
-        let callees = self.callee_bytes.get(&op).copied().unwrap_or(0);
-        self.module.scratch_bytes(op).saturating_add(callees)
     }
 
     pub(crate) fn range(&self, home: &Home) -> Range {
@@ -253,30 +241,25 @@ impl<'a> Homes<'a> {
         }
         let operands: Vec<ValueId> = m.data_operands(op).collect();
         let positions: Vec<usize> = row.body.args.below(operands.len()).collect();
-        let offsets = match m.attr(op, plan::BODY_OFFSETS) {
-            Some(Attr::Array(lists)) => lists.iter().map(|list| list.as_i64s().unwrap_or_default()).collect(),
-            _ => Vec::new(),
-        };
+        let offsets = m.attr(op, plan::ARG_OFFSETS).and_then(Attr::as_i64s).unwrap_or_default();
         let looped = row.body.run == Run::Loop;
-        for (body, region) in m.op_regions(op).iter().enumerate() {
-            let args = m.blocks(*region).first().map_or(&[][..], |block| m.block_args(*block));
-            for (index, arg) in args.iter().copied().enumerate() {
-                let offset = offsets.get(body).and_then(|list: &Vec<i64>| list.get(index)).copied();
+        let mut at = 0;
+        for block in m.op_regions(op).iter().flat_map(|region| m.blocks(*region)) {
+            for (index, arg) in m.block_args(*block).iter().copied().enumerate() {
+                let offset = offsets.get(at).copied();
                 let bound = index.checked_sub(row.body.lead).and_then(|index| positions.get(index));
                 match bound {
                     Some(bound) if !looped || is_buffer(m, arg) => {
-                        self.view(op, plan::BODY_OFFSETS, arg, operands[*bound], 0, offset);
+                        self.view(op, plan::ARG_OFFSETS, arg, operands[*bound], 0, offset);
                     }
-                    _ => self.body_argument(op, arg, offset),
+                    _ => {
+                        let arena = m.attr(op, plan::ARG_ARENAS).cloned();
+                        self.place(arg, offset, arena.as_ref(), at, None, m.op(op).span);
+                    }
                 }
+                at += 1;
             }
         }
-    }
-
-    /// A storage in the arena of the first result.
-    fn body_argument(&mut self, op: OpId, arg: ValueId, offset: Option<i64>) {
-        let arena = self.module.attr(op, plan::ARENA).cloned();
-        self.place(arg, offset, arena.as_ref(), 0, None, self.module.op(op).span);
     }
 
     fn malformed(&mut self, op: OpId, attribute: &'static str, why: String) {
@@ -382,21 +365,6 @@ impl<'a> Homes<'a> {
         }
         found
     }
-}
-
-/// The largest arena of the callees of each call by symbol.
-fn callees(module: &Module, facts: &Facts, func: OpId) -> FxHashMap<OpId, u64> {
-    let mut found = FxHashMap::default();
-    for op in module.walk(func) {
-        let row = facts.of(module.op_name(op), module.data_operands(op).count(), module.data_results(op).len());
-        if row.body.run == Run::None || row.body.callees.is_empty() || !module.op_regions(op).is_empty() {
-            continue;
-        }
-        let bytes = |name: &String| module.attr(module.symbol(name)?, plan::ARENA_BYTES)?.as_i64();
-        let largest = crate::effects::callees(module, op, row).iter().filter_map(bytes).max();
-        found.extend(largest.and_then(|bytes| u64::try_from(bytes).ok()).map(|bytes| (op, bytes)));
-    }
-    found
 }
 
 fn first_number(attr: &Attr) -> Option<u64> {

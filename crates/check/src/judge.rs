@@ -36,6 +36,7 @@ impl<'a, 'm> Side<'a, 'm> {
 pub(crate) fn compare(source: &Side<'_, '_>, planned: &Side<'_, '_>, out: &mut Vec<Violation>) {
     results(source, planned, out);
     kept(source, planned, out);
+    crate::demands::compare(source.outcome, planned.outcome, planned.module, planned.func, out);
     state(source, planned, out);
     order(source, planned, out);
 }

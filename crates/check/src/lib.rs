@@ -22,6 +22,7 @@
 mod bytes;
 mod calls;
 mod canon;
+mod demands;
 mod effects;
 mod elementwise;
 mod eval;
@@ -102,6 +103,7 @@ pub fn check(source: &Module, planned: &Module, facts: &Facts, options: &Options
         return report;
     }
     let pairs = functions(source, planned, &mut report.violations);
+    demands::declared(source, planned, &pairs, &mut report.violations);
     for (from, to) in pairs {
         let before = report.violations.len();
         for low in bindings(planned) {
@@ -187,7 +189,7 @@ fn function(
         report.violations.append(&mut first.violations);
         return;
     };
-    let homes = (!options.semantics_only).then(|| homes::Homes::new(planned, facts, to, low, options));
+    let homes = (!options.semantics_only).then(|| homes::Homes::new(planned, facts, to, low));
     let mut second = Machine::new(planned, facts, to, low);
     if let Some(homes) = &homes {
         if !homes.planned {
@@ -207,6 +209,6 @@ fn function(
     let source_side = Side::new(&first, source, from, &expected);
     judge::compare(&source_side, &Side::new(&second, planned, to, &found), &mut report.violations);
     if let Some(homes) = homes.as_ref().filter(|_| !low) {
-        report.functions.push(live::check(homes, &mut report.violations));
+        report.functions.push(live::check(homes, options, &mut report.violations));
     }
 }

@@ -5,12 +5,13 @@
 //! function. A result of an operation with bodies is born at the yield, its last step. A storage is a set of values that share bytes by declaration: views,
 //! in-place pairs, parts of a whole; it has its largest extent for its whole life.
 
-use crate::Numbers;
+use crate::calls;
 use crate::exec::raw;
 use crate::homes::{Home, Homes};
 use crate::names;
 use crate::overlap;
 use crate::violation::Violation;
+use crate::{Numbers, Options};
 use neap_ir::facts::{Role, Run};
 use neap_ir::{Attr, BlockId, Def, OpId, ValueId, plan};
 use rustc_hash::FxHashMap;
@@ -36,7 +37,7 @@ struct Storage {
     value: ValueId,
 }
 
-pub(crate) fn check(homes: &Homes<'_>, out: &mut Vec<Violation>) -> Numbers {
+pub(crate) fn check(homes: &Homes<'_>, options: &Options, out: &mut Vec<Violation>) -> Numbers {
     let steps = number(homes);
     let ranges = ranges(homes, &steps);
     let (storages, of) = storages(homes, &ranges);
@@ -46,6 +47,9 @@ pub(crate) fn check(homes: &Homes<'_>, out: &mut Vec<Violation>) -> Numbers {
         align: homes.arenas.iter().map(|arena| arena.align).max().unwrap_or(1),
         ..Numbers::default()
     };
+    if !options.callees_have_arenas {
+        callee_arenas(homes, out);
+    }
     let scratches = scratches(homes, &steps, out);
     numbers.peak = peak(&storages, &scratches, steps.total);
     let mut ends = vec![0; homes.arenas.len()];
@@ -288,12 +292,40 @@ fn root(parent: &mut FxHashMap<ValueId, ValueId>, mut value: ValueId) -> ValueId
     value
 }
 
+/// A call's scratch begins with room for the largest arena of its callees, aligned as they ask.
+fn callee_arenas(homes: &Homes<'_>, out: &mut Vec<Violation>) {
+    let m = homes.module;
+    for op in m.walk(homes.func) {
+        let row = homes.row(op);
+        if row.body.run == Run::None || row.body.callees.is_empty() || !m.op_regions(op).is_empty() {
+            continue;
+        }
+        let (function, span) = (homes.function(), m.op(op).span);
+        let room = m.scratch_bytes(op) - crate::demands::own_scratch(m, op);
+        for callee in crate::effects::callees(m, op, row) {
+            let Some(func) = m.symbol(&callee) else { continue };
+            let needed = m.attr(func, plan::ARENA_BYTES).and_then(Attr::as_i64).map_or(0, |bytes| bytes.max(0) as u64);
+            if needed > room {
+                let (function, op) = (function.clone(), names::op(m, op));
+                out.push(Violation::CalleeArena { function, op, callee, room, needed, span });
+                continue;
+            }
+            let align = calls::align(m, homes.facts, func);
+            if let Some(range) = overlap::scratch(homes, op).filter(|home| !home.start.is_multiple_of(align)) {
+                let (value, asked_by) = (format!("the scratch of {}", names::op(m, op)), format!("@{callee}"));
+                let (function, range) = (function.clone(), homes.range(&range));
+                out.push(Violation::Alignment { function, value, asked_by, range, align, span });
+            }
+        }
+    }
+}
+
 /// Scratch with its steps; reports what is not planned.
 fn scratches(homes: &Homes<'_>, steps: &Steps, out: &mut Vec<Violation>) -> Vec<(Home, (u32, u32))> {
     let m = homes.module;
     let mut found = Vec::new();
     for op in m.walk(homes.func) {
-        let (function, span, size) = (homes.function(), m.op(op).span, homes.scratch_bytes(op));
+        let (function, span, size) = (homes.function(), m.op(op).span, m.scratch_bytes(op));
         if size == 0 {
             continue;
         }

@@ -19,7 +19,7 @@ use rustc_hash::FxHashSet;
 /// The scratch of an operation, where it is planned.
 pub(crate) fn scratch(homes: &Homes<'_>, op: OpId) -> Option<Home> {
     let m = homes.module;
-    let size = homes.scratch_bytes(op);
+    let size = m.scratch_bytes(op);
     let start = m.attr(op, plan::SCRATCH_OFFSET).and_then(Attr::as_i64).and_then(|at| u64::try_from(at).ok())?;
     let arena = m.attr(op, plan::SCRATCH_ARENA).and_then(Attr::as_symbol);
     let arena = homes.arenas.iter().position(|one| Some(one.name.as_str()) == arena).unwrap_or(0);

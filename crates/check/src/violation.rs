@@ -113,6 +113,10 @@ pub enum Violation {
     StaleView { function: String, reader: String, step: u32, value: String, resource: String, span: Span },
     /// Bodies that run at the same time share bytes.
     Parallel { function: String, op: String, one: String, other: String, range: Range, span: Span },
+    /// Something that the source asks of a plan is lost, added or changed.
+    Demand { function: String, what: String, attribute: &'static str, span: Span },
+    /// A call's scratch has less room for its callee than the callee's plan needs.
+    CalleeArena { function: String, op: String, callee: String, room: u64, needed: u64, span: Span },
     /// A number that the plan states is not what is recomputed.
     Number { function: String, attribute: &'static str, stated: Option<i64>, actual: u64, span: Span },
     /// A stated bound is above the peak, or is not proved by a certificate that says so.
@@ -277,6 +281,13 @@ impl Violation {
                 format!("bodies of {op} in {function} run at the same time, but {one} and {other} share {range}"),
                 *span,
             ),
+            Demand { function, what, attribute, span } => {
+                (format!("`{attribute}` of {what} in {function} is not what the source asks"), *span)
+            }
+            CalleeArena { function, op, callee, room, needed, span } => (
+                format!("{op} in {function} keeps {room} bytes for @{callee}, which needs an arena of {needed}"),
+                *span,
+            ),
             Number { function, attribute, stated, actual, span } => match stated {
                 Some(stated) => {
                     (format!("`{attribute}` of {function} is {stated}, but it is {actual} when recomputed"), *span)
@@ -308,6 +319,8 @@ impl Violation {
             }
             Overwritten { .. } => "move one of the two: both live at this step",
             Undefined { .. } | Order { .. } => "run `lock-effects` before `reorder`",
+            CalleeArena { .. } => "plan callees before callers",
+            Demand { .. } => "a pass may add to a plan, but must not take off what the input says of memory",
             CallCycle { .. } => "inline one of them: a plan needs calls that end",
             _ => return None,
         };

@@ -93,7 +93,7 @@ fn looped(plan: Option<[i64; 6]>, in_place: &str) -> String {
             )
         }
     };
-    let carried = plan.map_or(String::new(), |plan| format!(", neap.body_offsets = [array<i64: -1, {}>]", plan[2]));
+    let carried = plan.map_or(String::new(), |plan| format!(", neap.arg_offsets = array<i64: -1, {}>", plan[2]));
     let (k, t, u, r) = (offset(1), offset(3), offset(4), offset(5));
     format!(
         r#"func.func @main(%n: index, %x: tensor<64xi8> {{neap.io = "arena"{arg}}}) -> tensor<64xi8>{func} {{
@@ -141,7 +141,7 @@ fn in_place_on_a_captured_value_in_a_loop() {
         let over = if plan { OVER_T } else { "" };
         let func = if plan { " attributes {neap.peak = 256 : i64, neap.arena_bytes = 256 : i64}" } else { "" };
         let (arg, carried) =
-            if plan { (" {neap.offset = 0 : i64}", ", neap.body_offsets = [array<i64: -1, 128>]") } else { ("", "") };
+            if plan { (" {neap.offset = 0 : i64}", ", neap.arg_offsets = array<i64: -1, 128>") } else { ("", "") };
         let (k, u, v, r) = (at("64"), at("64"), at("192"), at("0"));
         format!(
             r#"func.func @main(%n: index, %x: tensor<64xi8>{arg}) -> tensor<64xi8>{func} {{
@@ -353,7 +353,12 @@ fn the_scratch_of_a_call_holds_the_callee() {
             }
         };
         let arg = if plan { " {neap.offset = 0 : i64}" } else { "" };
-        let own = if plan { format!(", neap.scratch_offset = {} : i64", 32 - scratch) } else { String::new() };
+        let own = match plan {
+            true => format!(
+                ", neap.callee_bytes = {scratch} : i64, neap.scratch = {scratch} : i64, neap.scratch_offset = 16 : i64"
+            ),
+            false => String::new(),
+        };
         format!(
             r#"func.func @inner(%a: tensor<8xi8>{arg}) -> tensor<8xi8>{} {{
   %b = "neap.opaque"(%a) {{kind = "f"{}}} : (tensor<8xi8>) -> tensor<8xi8>
@@ -365,12 +370,12 @@ func.func @main(%x: tensor<8xi8>{arg}) -> tensor<8xi8>{} {{
 }}"#,
             func(16, 16),
             at(8),
-            func(32, 48 - scratch),
+            func(16 + scratch, 16 + scratch),
             at(8)
         )
     };
     accepted(&text(false, 0), &text(true, 16));
-    refused(&text(false, 0), &text(true, 17), |v| matches!(v, Violation::Overlap { .. }));
+    refused(&text(false, 0), &text(true, 15), |v| matches!(v, Violation::CalleeArena { room: 15, needed: 16, .. }));
     let lost = text(true, 16).replace(", neap.scratch_offset = 16 : i64", "");
     refused(&text(false, 0), &lost, |v| matches!(v, Violation::NotPlanned { bytes: 16, .. }));
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use support::graph::{Graph, Io, Kind, Random, TABLE};
 use support::oracle;
-use support::planner::Plan;
+use support::planner::{self, Plan};
 
 const GRAPHS: u64 = 600;
 
@@ -23,9 +23,11 @@ fn module(text: &str) -> Module {
     neap_ir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
 }
 
-fn source_text(graph: &Graph) -> String {
+/// The source declares what the plan was made for, or what a test wants it to be made for.
+fn source_text(graph: &Graph, plan: &Plan) -> String {
     let order: Vec<usize> = (0..graph.nodes.len()).collect();
-    graph.text(&order, "", "", &|_| String::new(), &|_| String::new())
+    let top = planner::top(plan.align, plan.capacity, plan.class_limit);
+    graph.text(&order, &top, "", &|_| String::new(), &|_| String::new())
 }
 
 #[derive(Default, Debug)]
@@ -262,7 +264,7 @@ fn good_plans_pass_and_wrong_ones_do_not() {
         let graph = Graph::random(&mut rng);
         let fused = graph.fused(&mut rng);
         let plan = Plan::new(&fused, &mut rng);
-        let source = module(&source_text(&graph));
+        let source = module(&source_text(&graph, &plan));
         let want = oracle::source(&graph);
         let text = plan.text(&fused);
         assert_eq!(
@@ -272,7 +274,7 @@ fn good_plans_pass_and_wrong_ones_do_not() {
         );
         let planned = module(&text);
         let report = check(&source, &planned, &facts, &Options::default());
-        assert!(report.accepted(), "seed {seed}: {:#?}\n{}\n{text}", report.diagnostics(), source_text(&graph));
+        assert!(report.accepted(), "seed {seed}: {:#?}\n{}\n{text}", report.diagnostics(), source_text(&graph, &plan));
         assert!(check_semantics(&source, &planned, &facts).accepted());
         used(&fused, &plan, &mut coverage);
         for (name, change) in CHANGES {
@@ -283,6 +285,8 @@ fn good_plans_pass_and_wrong_ones_do_not() {
                 count.tried += 1;
                 let differs = oracle::planned(&other, &mutant).as_ref() != Some(&want);
                 let text = mutant.text(&other);
+                // Where the change is in what is declared, the source declares it too.
+                let source = module(&source_text(&graph, &mutant));
                 let report = check(&source, &module(&text), &facts, &Options::default());
                 let wrong = broken || differs;
                 count.wrong += usize::from(wrong);
@@ -290,7 +294,7 @@ fn good_plans_pass_and_wrong_ones_do_not() {
                 assert!(
                     !wrong || !report.accepted(),
                     "seed {seed}, {name}: accepted\n{}\n{text}\nwant {want:?}\ngot {:?}",
-                    source_text(&graph),
+                    source_text(&graph, &plan),
                     oracle::planned(&other, &mutant)
                 );
             }

@@ -329,6 +329,9 @@ impl Graph {
         if node.keep {
             attrs += ", neap.keep";
         }
+        if node.scratch > 0 {
+            attrs += &format!(", neap.scratch = {} : i64", node.scratch);
+        }
         if node.class {
             let list = vec!["\"K\""; node.results.len()];
             attrs += &format!(", neap.class = [{}]", list.join(", "));

@@ -260,10 +260,7 @@ impl Plan {
     /// The planned module.
     pub(crate) fn text(&self, graph: &Graph) -> String {
         let (align, capacity) = (self.align, self.capacity);
-        let top = format!(
-            "\"neap.arena\"() {{sym_name = \"a\", align = {align} : i64, size = {capacity} : i64}} : () -> ()\n\"neap.class\"() {{sym_name = \"K\", limit = {} : i64}} : () -> ()",
-            self.class_limit
-        );
+        let top = top(align, capacity, self.class_limit);
         let func = format!("neap.peak = {} : i64, neap.arena_bytes = {} : i64", self.peak, self.arena);
         let extra = |id: usize| {
             let node = &graph.nodes[id];
@@ -292,10 +289,7 @@ impl Plan {
                 out += &format!(", neap.place = [{}]", places.iter().map(place).collect::<Vec<_>>().join(", "));
             }
             if node.scratch > 0 {
-                out += &format!(
-                    ", neap.scratch = {} : i64, neap.scratch_offset = {} : i64",
-                    node.scratch, self.scratch[&id]
-                );
+                out += &format!(", neap.scratch_offset = {} : i64", self.scratch[&id]);
             }
             out
         };
@@ -305,6 +299,13 @@ impl Plan {
         };
         graph.text(&self.order, &top, &func, &extra, &arg)
     }
+}
+
+/// Declarations of the arena and the class.
+pub(crate) fn top(align: usize, capacity: i64, limit: i64) -> String {
+    format!(
+        "\"neap.arena\"() {{sym_name = \"a\", align = {align} : i64, size = {capacity} : i64}} : () -> ()\n\"neap.class\"() {{sym_name = \"K\", limit = {limit} : i64}} : () -> ()"
+    )
 }
 
 /// A random order that keeps data flow and the order of reads and writes of each variable.
