@@ -323,3 +323,30 @@ fn merged(mut intervals: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     }
     union
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{Gap, Item, Problem, Span};
+
+    /// An item that holds its lowest bytes first and its highest ones later leaves a hollow for another, which an
+    /// interval hull of what the two forbid each other would miss.
+    fn hollow() -> Model {
+        let gap = |from, to, low, high| Gap { steps: Span::new(from, to), window: Some(Span::new(low, high)) };
+        let around = Item { gaps: vec![gap(0, 2, 0, 2), gap(2, 4, 4, 6)], ..Item::new(0, 4, 6) };
+        Model::new(&Problem::from_items(vec![around, Item::new(0, 4, 2)]).expect("valid"))
+    }
+
+    #[test]
+    fn a_hollow_is_found_and_less_room_is_refuted() {
+        let model = hollow();
+        let Answer::Found(placement) = Search::new(&model, &[Some(6)]).run(100, &mut |_| false) else { panic!("fits") };
+        assert_eq!(placement.offsets, [0, 2]);
+        assert!(matches!(Search::new(&model, &[Some(5)]).run(100, &mut |_| false), Answer::Exhausted));
+    }
+
+    #[test]
+    fn open_intervals_that_touch_leave_a_point() {
+        assert_eq!(merged(vec![(2, 6), (-2, 2), (3, 9)]), [(-2, 2), (2, 9)]);
+    }
+}

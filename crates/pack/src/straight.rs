@@ -63,7 +63,7 @@ fn search(run: &mut Run<'_, '_>, plain: &Plain) {
     }
     let pairs = plain.pairs();
     let goal = goal(run, plain);
-    if plain.len() > MANY && run.left() < 20 * plain.len() as u64 {
+    if plain.len() > MANY && run.left() < 40 * plain.len() as u64 {
         // Too few nodes for more than a repair of the highest places.
         if pairs <= MANY_PAIRS {
             let height = run.height().unwrap_or(0);
