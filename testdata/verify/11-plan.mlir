@@ -8,6 +8,10 @@ func.func @f(%x: tensor<8xf32> {neap.io = "arena", neap.offset = 64 : i64}, %n: 
   %v = "t.view"(%a#0) {neap.view = [{byte_offset = 16 : i64, operand = 0 : i64, result = 0 : i64}]} : (tensor<8xf32>) -> tensor<4xf32>
   %w = "t.concat"(%a#1, %v) {neap.inplace = [], neap.may_inplace = [{operand = 0 : i64, result = 0 : i64}, {operand = 1 : i64, result = 0 : i64}], neap.may_place = [{byte_offset = 0 : i64, operand = 0 : i64}], neap.place = [{byte_offset = 16 : i64, operand = 1 : i64}]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
   %d = "t.dyn"(%w) {neap.dims = ["N", "M"]} : (tensor<8xf32>) -> tensor<?x?xf32>
+  "t.bodies"() ({
+  ^bb0(%p: i32, %q: i32):
+    "t.end"() : () -> ()
+  }) {neap.arg_arenas = [@sram, @sram], neap.arg_offsets = array<i64: -1, 16>, neap.callee_bytes = 4 : i64, neap.scratch = 8 : i64, neap.scratch_arena = @sram, neap.scratch_offset = 0 : i64} : () -> ()
   return %w : tensor<8xf32>
 }
 
@@ -32,6 +36,12 @@ func.func @lists() {
   %h = "t.h"() {neap.bytes = array<i64: -1>} : () -> i32
   // expected-error @below {{`neap.arena` has 2 symbols for 1 data results}}
   %i = "t.i"() {neap.arena = [@a, @b]} : () -> i32
+  // expected-error @below {{`neap.arg_offsets` has 1 numbers for 0 arguments of its bodies}}
+  "t.l"() {neap.arg_offsets = array<i64: 0>} : () -> ()
+  // expected-error @below {{`neap.arg_arenas` has 1 symbols for 0 arguments of its bodies}}
+  "t.m"() {neap.arg_arenas = [@a]} : () -> ()
+  // expected-error @below {{`neap.scratch_arena` = @a names no `neap.arena`}}
+  "t.n"() {neap.scratch_arena = @a} : () -> ()
   // expected-error @below {{`neap.names` has 0 strings for 1 data results}}
   %j = "t.j"() {neap.names = []} : () -> i32
   // expected-error @below {{`neap.dims` has 1 strings for 0 dimensions `?`}}

@@ -83,7 +83,8 @@ fn expectations<'a>(text: &'a str, problems: &mut Vec<Diagnostic>) -> Vec<Expect
     let mut at = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let number = index + 1;
-        let span = Span { start: at as u32, end: (at + line.trim_end().len()) as u32 };
+        let start = at + line.len() - line.trim_start().len();
+        let span = Span { start: start as u32, end: (at + line.trim_end().len()).max(start) as u32 };
         at += line.len();
         match expectation(line) {
             None => {

@@ -42,13 +42,17 @@ impl Verifier<'_> {
             plan::OFFSETS | "neap.pin" => self.numbers(op, key, value, results, -1),
             "neap.bytes" => self.numbers(op, key, value, results, 0),
             plan::LIVE => self.live(op, value, results),
-            plan::ARENA => self.arenas(op, value, results, symbols),
+            plan::ARENA => self.arenas(op, key, value, results, symbols),
             "neap.class" => self.classes(op, value, results, symbols),
             plan::VIEW => self.records(op, key, value, &["byte_offset", "operand", "result"]),
             plan::INPLACE | plan::MAY_INPLACE => self.records(op, key, value, &["operand", "result"]),
             plan::PLACE | plan::MAY_PLACE => self.records(op, key, value, &["byte_offset", "operand"]),
+            plan::SCRATCH_ARENA => drop(self.declared(op, key, value, "neap.arena", symbols)),
+            plan::ARG_OFFSETS => self.numbers(op, key, value, self.body_args(op), -1),
+            plan::ARG_ARENAS => self.arenas(op, key, value, self.body_args(op), symbols),
             plan::SCRATCH
             | plan::SCRATCH_OFFSET
+            | plan::CALLEE_BYTES
             | "neap.cycles"
             | plan::PEAK
             | plan::ARENA_BYTES
@@ -69,7 +73,7 @@ impl Verifier<'_> {
                 plan::OFFSET => self.number(op, key, value, -1),
                 "neap.bytes" | "neap.pin" if value.as_i64().is_some() => self.number(op, key, value, 0),
                 "neap.bytes" | "neap.pin" => self.numbers(op, key, value, 1, 0),
-                plan::ARENA => self.arenas(op, value, 1, symbols),
+                plan::ARENA => self.arenas(op, key, value, 1, symbols),
                 _ => self.word(op, &format!(" of {what}"), key, value),
             }
         }
@@ -129,7 +133,7 @@ impl Verifier<'_> {
             }
         };
         if numbers.len() != count {
-            self.error(op, format!("`{key}` has {} numbers for {count} data results", numbers.len()));
+            self.error(op, format!("`{key}` has {} numbers for {count} {}", numbers.len(), slots(key)));
         }
         if let Some(number) = numbers.iter().find(|number| **number < least) {
             self.error(op, format!("`{key}` has {number}, less than {least}"));
@@ -158,6 +162,12 @@ impl Verifier<'_> {
         }
     }
 
+    /// How many arguments the bodies of an operation have.
+    fn body_args(&self, op: OpId) -> usize {
+        let blocks = self.module.op_regions(op).iter().flat_map(|region| self.module.blocks(*region));
+        blocks.map(|block| self.module.block_args(*block).len()).sum()
+    }
+
     /// One name for each `?`.
     fn dims(&mut self, op: OpId, value: &Attr, values: &[ValueId]) {
         let unknown: usize = values.iter().map(|value| self.module.dynamic_axes(*value).len()).sum();
@@ -177,17 +187,17 @@ impl Verifier<'_> {
         }
     }
 
-    fn arenas(&mut self, op: OpId, value: &Attr, count: usize, symbols: &Symbols<'_>) {
+    fn arenas(&mut self, op: OpId, key: &str, value: &Attr, count: usize, symbols: &Symbols<'_>) {
         let items = match value {
             Attr::Array(items) if items.len() == count => &items[..],
             Attr::Array(items) => {
-                self.error(op, format!("`neap.arena` has {} symbols for {count} data results", items.len()));
+                self.error(op, format!("`{key}` has {} symbols for {count} {}", items.len(), slots(key)));
                 return;
             }
             one => std::slice::from_ref(one),
         };
         for item in items {
-            self.declared(op, plan::ARENA, item, "neap.arena", symbols);
+            self.declared(op, key, item, "neap.arena", symbols);
         }
     }
 
@@ -284,4 +294,9 @@ impl Verifier<'_> {
             }
         }
     }
+}
+
+/// What the entries of a list stand for.
+fn slots(key: &str) -> &'static str {
+    if matches!(key, plan::ARG_OFFSETS | plan::ARG_ARENAS) { "arguments of its bodies" } else { "data results" }
 }
