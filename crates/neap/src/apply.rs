@@ -37,10 +37,6 @@ pub struct Applied {
 /// A flag names something that the module does not have.
 pub fn apply(module: &mut Module, flags: &SourceFlags, profile: &Profile, facts: &Facts) -> Result<Applied, Failure> {
     let functions = module.functions();
-    for func in &functions {
-        let fingerprint = neap_ir::fingerprint(module, *func);
-        module.set_attr(*func, FINGERPRINT, Attr::str(&fingerprint));
-    }
     let names = Names::of(module);
     for dim in &flags.dims {
         dims::bound(module, &names, dim)?;
@@ -68,6 +64,17 @@ pub fn apply(module: &mut Module, flags: &SourceFlags, profile: &Profile, facts:
     }
     let excluded = if flags.exclude_dynamic { dims::exclude(module, &functions) } else { Vec::new() };
     Ok(Applied { excluded })
+}
+
+/// Writes what identifies each function's graph, before any pass changes it. One that is there speaks of the graph that an earlier run
+/// started from.
+pub fn fingerprint(module: &mut Module) {
+    for func in module.functions() {
+        if module.attr(func, FINGERPRINT).is_none() {
+            let fingerprint = neap_ir::fingerprint(module, func);
+            module.set_attr(func, FINGERPRINT, Attr::str(&fingerprint));
+        }
+    }
 }
 
 /// Who owns arguments and results, where the input does not say.

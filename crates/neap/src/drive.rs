@@ -118,6 +118,9 @@ pub fn run<'a>(job: &'a Job<'a>, mut module: Module, progress: &'a Progress<'a>)
         let strip = Pipeline::parse("strip-plan").map_err(|error| bug(error.diagnostic()))?;
         pipeline::run(&mut module, &strip, run, &mut Quiet).map_err(|error| failed(&error))?;
     }
+    if plans(job.pipeline) {
+        apply::fingerprint(&mut module);
+    }
     let applied = apply::apply(&mut module, &job.common.source, &job.setup.profile, facts)?;
     let source = module.clone();
     let mut watch = Watch {
@@ -223,7 +226,7 @@ fn checked(job: &Job<'_>, source: &Module, module: &Module) -> Result<Check, Fai
     if report.accepted() {
         return Ok(Check::Passed);
     }
-    if !job.pipeline.steps().any(|step| writes_plans(step.info().name)) {
+    if !plans(job.pipeline) {
         return Err(Failure::new(Exit::Input, report.diagnostics()));
     }
     let mut all = vec![Diagnostic::error(neap_ir::Span::default(), "the checker refuses the plan; it is not printed")];
@@ -232,9 +235,10 @@ fn checked(job: &Job<'_>, source: &Module, module: &Module) -> Result<Check, Fai
     Err(reproduce(job, source, failure, job.reproducer.clone().unwrap_or_else(|| place(source))))
 }
 
-/// Whether a pass is one of those that a plan is made by.
-fn writes_plans(pass: &str) -> bool {
-    PIPELINES.iter().any(|pipeline| pipeline.name == "plan" && pipeline.passes.split(',').any(|name| name == pass))
+/// Whether a pipeline has any of the passes that a plan is made by.
+fn plans(pipeline: &Pipeline) -> bool {
+    let planner = |pass: &str| PIPELINES.iter().any(|known| known.name == "plan" && known.passes.split(',').any(|name| name == pass));
+    pipeline.steps().any(|step| planner(step.info().name))
 }
 
 #[allow(clippy::too_many_arguments, reason = "all that a summary is made of, named once")]

@@ -1,6 +1,6 @@
 //! All ordering graphs: planned, checked, printed as `mlir-opt` does, and no peak above that of the order in the file.
 
-use super::{Tally, checked, field, mlir, plan, sum, table};
+use super::{Tally, checked, field, mlir, first, plan, table};
 use crate::{Outcome, sh};
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub(super) fn run(shared: &Path, tally: &mut Tally) -> Outcome {
             Err(message) => tally.add(&name, Err(message)),
             Ok(summary) => {
                 tally.add(&format!("{name} checked"), checked(&summary));
-                let (peak, bound) = (sum(&summary, "peak"), sum(&summary, "lower_bound"));
+                let (peak, bound) = (first(&summary, "peak"), first(&summary, "lower_bound"));
                 let (default, best) = (field(&row, "default"), field(&row, "best_known"));
                 let gap = best.parse::<u64>().map_or(f64::NAN, |best| peak as f64 / best as f64);
                 println!("{graph:<28} {default:>14} {peak:>14} {best:>14} {bound:>14} {gap:>8.4}");
