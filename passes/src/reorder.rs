@@ -114,7 +114,7 @@ impl Pass for Reorder {
         let mut changed = apply::write(module, &before, &ground.readers, &decisions);
         let mut after = flow(module, func, cx)?;
         if options.order == OrderMode::Search {
-            let mut choice = choose::Choice { before: &before, ground: &ground, cx };
+            let choice = choose::Choice { before: &before, ground: &ground, cx };
             changed |= choice.best(module, &options, &mut decisions, &mut after)?;
         }
         demand::check(module, cx, &before, &decisions)?;

@@ -1,108 +1,121 @@
 //! Which of several decisions is kept, measured on the module itself.
 //!
-//! Where bodies make the solver's view an estimate, the input's order is measured too and wins ties, so that the answer is never worse. Else, where
-//! the order of least peak does not pack without loss, the other orders of the same peak are packed as the profile's runtime would,
-//! and the lowest is taken.
+//! What counts is what the profile's own packer makes of an order, then its peak. The candidates are the solver's order of least peak, further ones of the
+//! same peak where a function has no nested bodies, and the input's order. The search stops as soon as an order packs without loss. Where
+//! bodies make the solver's view an estimate, this is also what makes the answer never worse than the input's order.
 
 use super::decide::{self, Ground};
 use super::{Decision, apply, flow};
 use crate::analysis::Flow;
 use crate::analysis::pack_problem::{Packing, arenas};
+use crate::analysis::timeline::EntryId;
 use crate::assign_offsets::{pack, packer_of};
 use crate::pass::Context;
 use neap_ir::Module;
 use neap_ir::diag::Diagnostic;
-use neap_order::{Options, OrderMode};
-use neap_pack::Method;
+use neap_order::{Options, OrderMode, Taken};
+use neap_pack::{Method, Outcome, Proof};
 
-/// Effort for packing one order, in nodes.
-const PACK_EFFORT: u64 = 20_000;
+/// Effort for packing one order, in nodes times storages.
+const PACK_EFFORT: u64 = 2_000_000;
+
+/// So many operations are written and packed again at most, over all candidates.
+const MOST_WORK: usize = 40_000;
 
 /// What the choice is made with.
-pub(super) struct Choice<'a, 'f, 'c> {
+pub(super) struct Choice<'a, 'f> {
     /// The function before anything was written.
     pub before: &'a Flow<'f>,
     /// What the decisions were made from.
     pub ground: &'a Ground,
     /// Facts and profile.
-    pub cx: &'a Context<'c>,
+    pub cx: &'a Context<'f>,
 }
 
-impl<'f> Choice<'_, 'f, 'f> {
+/// The orders of all bodies and what is taken in each.
+type Plan = Vec<(Vec<EntryId>, Taken)>;
+
+/// Bytes that a plan needs when it is packed, then its peak.
+type Score = (u64, u64);
+
+impl<'f> Choice<'_, 'f> {
     /// Keeps the best decision in `decisions`, written into the module, and the function as it then stands in `after`. Says whether the
     /// module was touched.
     pub(super) fn best(
-        &mut self,
-        module: &mut Module,
-        options: &Options,
-        decisions: &mut Vec<Decision>,
-        after: &mut Flow<'f>,
-    ) -> Result<bool, Diagnostic> {
-        if self.before.timeline.bodies.len() > 1 {
-            return self.input(module, options, decisions, after);
-        }
-        self.alternatives(module, decisions, after)
-    }
-
-    fn input(
         &self,
         module: &mut Module,
         options: &Options,
-        decisions: &mut Vec<Decision>,
-        after: &mut Flow<'f>,
-    ) -> Result<bool, Diagnostic> {
-        if decisions.iter().all(|decision| decision.order.is_sorted()) {
-            return Ok(false);
-        }
-        let keep = Options { order: OrderMode::Input, ..options.clone() };
-        // Demands may need another order than the input's: then there is nothing to compare with.
-        let Ok(kept) = decide::decide(module, self.before, self.ground, self.cx, &keep) else { return Ok(false) };
-        let mut changed = apply::write(module, self.before, &self.ground.readers, &kept);
-        let listed = flow(module, self.before.timeline.func, self.cx)?;
-        if listed.profile.peak <= after.profile.peak {
-            (*decisions, *after) = (kept, listed);
-        } else {
-            changed |= apply::write(module, self.before, &self.ground.readers, decisions);
-        }
-        Ok(changed)
-    }
-
-    fn alternatives(
-        &self,
-        module: &mut Module,
         decisions: &mut [Decision],
         after: &mut Flow<'f>,
     ) -> Result<bool, Diagnostic> {
-        let [decision] = decisions else { return Ok(false) };
-        let schedules = std::mem::take(&mut decision.answer.alternatives);
-        let mut best = match schedules.is_empty() {
-            true => return Ok(false),
-            false => self.height(module, after)?,
-        };
+        let tries = MOST_WORK / self.before.timeline.entries.len().max(1);
+        let exact = self.before.timeline.bodies.len() == 1;
+        // The comparison with the listed order is owed where the solver only estimates.
+        let tries = if exact { tries } else { tries.max(1) };
+        let listed = decisions.iter().all(|decision| decision.order.is_sorted());
+        if tries == 0 || (!exact && listed) {
+            return Ok(false);
+        }
+        let (mut best, lossless) = self.score(module, after)?;
+        if exact && lossless {
+            return Ok(false);
+        }
         let mut changed = false;
-        let mut kept = (decision.order.clone(), decision.taken.clone());
-        for schedule in schedules {
-            if best <= after.profile.peak || (self.cx.stop)() {
+        let mut kept = plan(decisions);
+        for candidate in self.candidates(module, options, decisions).into_iter().take(tries) {
+            set(decisions, &candidate);
+            changed |= apply::write(module, self.before, &self.ground.readers, decisions);
+            let found = flow(module, self.before.timeline.func, self.cx)?;
+            let (score, lossless) = self.score(module, &found)?;
+            if score < best {
+                (best, kept, *after) = (score, candidate, found);
+                if exact && lossless {
+                    break;
+                }
+            }
+            if (self.cx.stop)() {
                 break;
             }
-            decision.order = schedule.order.iter().map(|op| decision.answer.draft.ops[op.index()]).collect();
-            decision.taken = schedule.taken;
-            changed |= apply::write(module, self.before, &self.ground.readers, std::slice::from_ref(decision));
-            let candidate = flow(module, self.before.timeline.func, self.cx)?;
-            let height = self.height(module, &candidate)?;
-            if candidate.profile.peak <= after.profile.peak && height < best {
-                (best, *after) = (height, candidate);
-                kept = (decision.order.clone(), decision.taken.clone());
-            }
         }
-        (decision.order, decision.taken) = kept;
-        Ok(changed | apply::write(module, self.before, &self.ground.readers, std::slice::from_ref(decision)))
+        set(decisions, &kept);
+        Ok(changed | apply::write(module, self.before, &self.ground.readers, decisions))
     }
 
-    /// What the function needs when the profile's own packer places it.
-    fn height(&self, module: &Module, flow: &Flow<'_>) -> Result<u64, Diagnostic> {
+    /// Further plans, the most promising first.
+    fn candidates(&self, module: &Module, options: &Options, decisions: &mut [Decision]) -> Vec<Plan> {
+        let mut found = Vec::new();
+        if let [decision] = decisions {
+            let ops = &decision.answer.draft.ops;
+            for schedule in std::mem::take(&mut decision.answer.alternatives) {
+                found.push(vec![(schedule.order.iter().map(|op| ops[op.index()]).collect(), schedule.taken)]);
+            }
+        }
+        let keep = Options { order: OrderMode::Input, ..options.clone() };
+        // Demands may need another order than the input's: then that is no candidate. Else both have the same candidates to take.
+        if let Ok(listed) = decide::decide(module, self.before, self.ground, self.cx, &keep) {
+            let same = listed.iter().zip(&*decisions).all(|(a, b)| a.filled.in_place == b.filled.in_place);
+            found.extend(same.then(|| plan(&listed)));
+        }
+        found
+    }
+
+    /// What the function needs when the profile's own packer places it, and whether that is proved to be the least for any order.
+    fn score(&self, module: &Module, flow: &Flow<'_>) -> Result<(Score, bool), Diagnostic> {
         let packing = Packing::new(module, flow, &arenas(module)?)?;
         let method = packer_of(self.cx.profile).unwrap_or(Method::Search);
-        Ok(pack(&packing, method, PACK_EFFORT, self.cx.stop).height().unwrap_or(u64::MAX))
+        let effort = PACK_EFFORT / (packing.storages.len() as u64).max(1);
+        let outcome: Outcome = pack(&packing, method, effort, self.cx.stop);
+        let height = outcome.height().unwrap_or(u64::MAX);
+        Ok(((height, flow.profile.peak), outcome.proof == Proof::Optimal || height <= outcome.lower_bound))
+    }
+}
+
+fn plan(decisions: &[Decision]) -> Plan {
+    decisions.iter().map(|decision| (decision.order.clone(), decision.taken.clone())).collect()
+}
+
+fn set(decisions: &mut [Decision], plan: &Plan) {
+    for (decision, (order, taken)) in decisions.iter_mut().zip(plan) {
+        (decision.order, decision.taken) = (order.clone(), taken.clone());
     }
 }
