@@ -198,9 +198,10 @@ impl<'a, 'b> Bytes<'a, 'b> {
         let m = self.homes.module;
         let Some(home) = self.homes.of(value).copied() else { return };
         let whole = image(result, home.size);
+        let operands: Vec<ValueId> = m.data_operands(op).collect();
         let mut parts: Vec<(Bits, Bits)> = Vec::new();
         for place in places {
-            let Some(operand) = m.data_operands(op).nth(place.operand as usize) else { continue };
+            let Some(operand) = operands.get(place.operand as usize).copied() else { continue };
             let (part, from) = (rope(operand), Bits::from(place.byte_offset) * 8);
             let to = from + part.len;
             if part.len == 0 {

@@ -27,6 +27,7 @@ const DEPTH: usize = 200;
 pub(crate) struct Stop;
 
 /// What a function did.
+#[derive(Default)]
 pub(crate) struct Outcome {
     /// What it returns, with the values.
     pub(crate) results: Vec<(ValueId, Rope)>,
@@ -84,18 +85,7 @@ impl<'a, 'b> Machine<'a, 'b> {
             buffers: FxHashMap::default(),
             tokens: FxHashMap::default(),
             step: 0,
-            outcome: Outcome {
-                results: Vec::new(),
-                seen: FxHashSet::default(),
-                trace: Vec::new(),
-                edges: Vec::new(),
-                ran: FxHashMap::default(),
-                permits: Permits::default(),
-                demands: ByUse::default(),
-                asked: Vec::new(),
-                kept: Vec::new(),
-                buffers: Vec::new(),
-            },
+            outcome: Outcome::default(),
             keys: FxHashMap::default(),
             windows: FxHashMap::default(),
             aliases: FxHashMap::default(),
@@ -129,8 +119,7 @@ impl<'a, 'b> Machine<'a, 'b> {
             bytes.end(last, self.step, &results, &self.eval.wraps);
         }
         self.outcome.results = results;
-        let empty = Machine::new(m, self.eval.facts, self.func, false).outcome;
-        Some(std::mem::replace(&mut self.outcome, empty))
+        Some(std::mem::take(&mut self.outcome))
     }
 
     /// Binds an argument; a buffer's own rope is its addresses.

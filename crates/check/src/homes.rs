@@ -8,6 +8,7 @@ use neap_ir::facts::{Facts, OpFacts, Role, Run};
 use neap_ir::size::SizeError;
 use neap_ir::{Attr, Def, Module, OpId, Span, Type, ValueId, plan};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 
 /// A memory region.
 #[derive(Clone, Debug)]
@@ -44,12 +45,15 @@ pub(crate) struct Homes<'a> {
     pub(crate) func: OpId,
     pub(crate) arenas: Vec<Arena>,
     pub(crate) table: Vec<Option<Home>>,
+    /// The value at the end of each chain of views.
+    roots: FxHashMap<ValueId, ValueId>,
     /// Values that are views, with the data operand they lie in.
     pub(crate) views: FxHashMap<ValueId, (ValueId, u64)>,
     pub(crate) violations: Vec<Violation>,
     /// Whether anything is planned at all.
     pub(crate) planned: bool,
     low: bool,
+    rows: Vec<OnceCell<&'a OpFacts>>,
     external: FxHashSet<ValueId>,
 }
 
@@ -76,8 +80,21 @@ impl<'a> Homes<'a> {
         let table = vec![None; module.value_count()];
         let planned = module.attr(func, plan::ARENA_BYTES).is_some();
         let (views, external) = (FxHashMap::default(), external(module, func));
-        let violations = Vec::new();
-        let mut homes = Homes { module, facts, func, arenas, table, views, violations, planned, low, external };
+        let (violations, rows) = (Vec::new(), vec![OnceCell::new(); module.op_count()]);
+        let mut homes = Homes {
+            module,
+            facts,
+            func,
+            arenas,
+            table,
+            views,
+            violations,
+            planned,
+            low,
+            rows,
+            external,
+            roots: FxHashMap::default(),
+        };
         homes.arguments();
         homes.operations();
         homes
@@ -87,9 +104,18 @@ impl<'a> Homes<'a> {
         self.table[raw(value)].as_ref()
     }
 
+    /// The value whose bytes a value's are: itself, unless it is a view.
+    pub(crate) fn root(&self, value: ValueId) -> ValueId {
+        self.roots.get(&value).copied().unwrap_or(value)
+    }
+
+    /// The facts of an operation.
     pub(crate) fn row(&self, op: OpId) -> &'a OpFacts {
-        let m = self.module;
-        self.facts.of(m.op_name(op), m.data_operands(op).count(), m.data_results(op).len())
+        let at = op.into_raw().into_u32() as usize;
+        self.rows[at].get_or_init(|| {
+            let m = self.module;
+            self.facts.of(m.op_name(op), m.data_operands(op).count(), m.data_results(op).len())
+        })
     }
 
     pub(crate) fn range(&self, home: &Home) -> Range {
@@ -157,13 +183,14 @@ impl<'a> Homes<'a> {
             self.malformed(op, plan::OFFSETS, why);
             return;
         }
-        let views = m.views(op);
+        let views: FxHashMap<usize, plan::View> =
+            m.views(op).into_iter().map(|view| (view.result as usize, view)).collect();
         let (arena, span) = (m.attr(op, plan::ARENA).cloned(), m.op(op).span);
         let pins = m.attr(op, "neap.pin").and_then(Attr::as_i64s);
         let resident = m.attr(op, "neap.resident").is_some();
         for (index, value) in results.iter().copied().enumerate() {
             let offset = list.as_ref().map(|list| list[index]);
-            if let Some(view) = views.iter().find(|view| view.result as usize == index) {
+            if let Some(view) = views.get(&index) {
                 self.declared_view(op, value, view.operand as usize, view.byte_offset, offset);
             } else if row.role == Role::Subview && is_buffer(m, value) {
                 self.declared_view(op, value, row.data_operand(), 0, None);
@@ -206,6 +233,7 @@ impl<'a> Homes<'a> {
     ) {
         let m = self.module;
         self.views.insert(value, (from, byte_offset));
+        self.roots.insert(value, self.root(from));
         let size = self.size(value).unwrap_or(0);
         let home = self.of(from).copied().filter(|_| size > 0);
         let home = home.and_then(|home| {

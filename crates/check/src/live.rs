@@ -109,17 +109,6 @@ impl Steps {
     }
 }
 
-/// The value at the end of a chain of views.
-fn owner(homes: &Homes<'_>, mut value: ValueId) -> ValueId {
-    if let Some(home) = homes.of(value) {
-        return home.owner;
-    }
-    while let Some((operand, _)) = homes.views.get(&value) {
-        value = *operand;
-    }
-    value
-}
-
 /// Live ranges by owner, of all values that have readers or definitions in entered bodies.
 fn ranges(homes: &Homes<'_>, steps: &Steps) -> FxHashMap<ValueId, (u32, u32)> {
     let m = homes.module;
@@ -142,7 +131,7 @@ fn ranges(homes: &Homes<'_>, steps: &Steps) -> FxHashMap<ValueId, (u32, u32)> {
 /// Extends the range of a value's owner by the value's own life.
 fn born(homes: &Homes<'_>, steps: &Steps, value: ValueId, ranges: &mut FxHashMap<ValueId, (u32, u32)>) {
     let m = homes.module;
-    let owner = owner(homes, value);
+    let owner = homes.root(value);
     let view = owner != value;
     let (begin, mut end, mut kept) = match m.value(value).def() {
         Def::Result(op, _) => {
@@ -255,7 +244,7 @@ fn storages(homes: &Homes<'_>, ranges: &FxHashMap<ValueId, (u32, u32)>) -> (Vec<
         let parts = m.places(op, plan::PLACE).into_iter().map(|place| (0, place.operand));
         for (result, operand) in pairs.chain(parts) {
             if let (Some(result), Some(operand)) = (results.get(result as usize), operands.get(operand as usize)) {
-                let (a, b) = (root(&mut parent, owner(homes, *result)), root(&mut parent, owner(homes, *operand)));
+                let (a, b) = (root(&mut parent, homes.root(*result)), root(&mut parent, homes.root(*operand)));
                 if a != b {
                     parent.insert(a, b);
                 }
@@ -403,7 +392,7 @@ fn alignment(
         }
         numbers.align = numbers.align.max(align);
         for value in m.data_operands(op).chain(m.data_results(op).iter().copied()) {
-            let storage = of.get(&owner(homes, value)).map(|at| &storages[*at]);
+            let storage = of.get(&homes.root(value)).map(|at| &storages[*at]);
             if let Some(storage) = storage.filter(|_| homes.of(value).is_some()) {
                 ask(base(storage), names::value(m, value), names::op(m, op), align, span);
             }
@@ -436,7 +425,7 @@ fn classes(
         let Some(Attr::Array(list)) = m.attr(op, "neap.class") else { continue };
         for (value, class) in m.data_results(op).iter().zip(list) {
             let Some((class, _)) = class.as_str().and_then(|class| limits.get_key_value(class)) else { continue };
-            let owner = owner(homes, *value);
+            let owner = homes.root(*value);
             let Some(own) = ranges.get(&owner) else { continue };
             // A storage is of the class of each of its values, for its whole life.
             let storage = of.get(&owner).copied();

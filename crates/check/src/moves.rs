@@ -32,6 +32,12 @@ impl Shaped {
 
 /// The results of a moving operation; none if it is none, or not one that can be followed.
 pub(crate) fn moved(params: &Params<'_>, shaped: &Shaped, wraps: &mut Wraps) -> Option<Vec<Rope>> {
+    if !shaped.results.is_empty()
+        && (0..shaped.results.len()).all(|at| shaped.result(at).and_then(Shape::count) == Some(0))
+    {
+        // Shapes with a zero may have sizes beyond all arithmetic beside it.
+        return Some(vec![Rope::default(); shaped.results.len()]);
+    }
     let results = match params.row.role {
         Role::Reshape | Role::Copy => vec![params.operands.get(params.row.data_operand())?.clone()],
         Role::Transpose => vec![transpose(params, shaped, wraps)?],
@@ -113,11 +119,11 @@ fn slice(params: &Params<'_>, shaped: &Shaped, wraps: &mut Wraps) -> Option<Rope
         } else {
             from_end(*end.as_ref()?.get(entry)?)
         };
-        let hi = hi.clamp(lo, dim);
-        if step <= 0 {
+        if step <= 0 || lo + 1 > dim && has(shrink) {
             return None;
         }
-        window[at] = (lo, (hi - lo + step - 1) / step, step);
+        let count = (hi.clamp(lo, dim) - lo + step - 1) / step;
+        window[at] = (lo, count, if count > 1 { step } else { 1 });
     }
     let strides = shape.strides();
     if window.iter().any(|(_, count, _)| *count == 0) {
@@ -130,8 +136,8 @@ fn slice(params: &Params<'_>, shaped: &Shaped, wraps: &mut Wraps) -> Option<Rope
 
 /// Dimensions before an axis as one number, and bits from the axis on.
 fn around(shape: &Shape, axis: usize) -> (Bits, Bits) {
-    let outer = shape.dims[..axis].iter().product();
-    (outer, shape.dims[axis..].iter().product::<Bits>() * shape.elem)
+    let product = |dims: &[Bits]| dims.iter().fold(1, |product: Bits, dim| product.saturating_mul(*dim));
+    (product(&shape.dims[..axis]), product(&shape.dims[axis..]).saturating_mul(shape.elem))
 }
 
 fn concat(params: &Params<'_>, shaped: &Shaped, wraps: &mut Wraps) -> Option<Rope> {
@@ -181,8 +187,8 @@ fn split(params: &Params<'_>, shaped: &Shaped, wraps: &mut Wraps) -> Option<Vec<
             out.push(Rope::default());
             continue;
         }
-        let step = bits / outer;
-        if bits % outer != 0 || from + step > row {
+        let step = if outer > 0 { bits / outer } else { 0 };
+        if outer == 0 || bits % outer != 0 || from + step > row {
             return None;
         }
         out.push(params.operands[data].gather(from, [level(outer, row), level(step, 1)], wraps));
@@ -257,6 +263,12 @@ fn pad(params: &Params<'_>, shaped: &Shaped) -> Option<Rope> {
     let grown = from.dims.iter().zip(&margins).map(|(dim, (low, high))| dim + low + high);
     if from.elem != to.elem || !grown.eq(to.dims.iter().copied()) || to.count()? == 0 {
         return None;
+    }
+    if from.count()? == 0 {
+        let (content, start) = filling(params)?;
+        let mut out = Rope::default();
+        out.push(Seg::new(content, start, [level(to.count()?, 0), to.inner()]));
+        return Some(out);
     }
     let Some(last) = margins.iter().rposition(|margin| *margin != (0, 0)) else {
         return Some(params.operands[data].clone());

@@ -83,8 +83,9 @@ pub(crate) type Pairs = FxHashSet<(u32, u32)>;
 pub(crate) fn rules(homes: &Homes<'_>, op: OpId, step: u32, permitted: &Pairs, out: &mut Vec<Violation>) {
     let m = homes.module;
     let mut pieces = Vec::new();
-    for (index, value) in m.data_operands(op).enumerate() {
-        pieces.extend(homes.of(value).map(|home| Piece { home: *home, role: Part::Operand(index as u32) }));
+    let operands: Vec<ValueId> = m.data_operands(op).collect();
+    for (index, value) in operands.iter().enumerate() {
+        pieces.extend(homes.of(*value).map(|home| Piece { home: *home, role: Part::Operand(index as u32) }));
     }
     for (index, value) in m.data_results(op).iter().enumerate() {
         let view = homes.views.contains_key(value);
@@ -92,7 +93,7 @@ pub(crate) fn rules(homes: &Homes<'_>, op: OpId, step: u32, permitted: &Pairs, o
         if view {
             pieces.push(Piece { home: *home, role: Part::View(index as u32) });
         } else {
-            written(homes, op, index, home, &mut pieces);
+            written(homes, op, index, home, &operands, &mut pieces);
         }
     }
     pieces.extend(scratch(homes, op).map(|home| Piece { home, role: Part::Scratch }));
@@ -118,10 +119,10 @@ pub(crate) fn rules(homes: &Homes<'_>, op: OpId, step: u32, permitted: &Pairs, o
 }
 
 /// A result is written but for the parts that lie where they are declared: those are there already.
-fn written(homes: &Homes<'_>, op: OpId, index: usize, home: &Home, pieces: &mut Vec<Piece>) {
+fn written(homes: &Homes<'_>, op: OpId, index: usize, home: &Home, operands: &[ValueId], pieces: &mut Vec<Piece>) {
     let m = homes.module;
     let part = |place: &plan::Place| {
-        let part = homes.of(m.data_operands(op).nth(place.operand as usize)?)?;
+        let part = homes.of(*operands.get(place.operand as usize)?)?;
         let here = part.arena == home.arena && home.start.checked_add(place.byte_offset) == Some(part.start);
         (here && part.end() <= home.end()).then_some((part.start, part.end()))
     };

@@ -35,7 +35,8 @@ impl Shape {
     pub(crate) fn strides(&self) -> SmallVec<[Bits; 4]> {
         let mut strides: SmallVec<[Bits; 4]> = self.dims.iter().map(|_| self.elem).collect();
         for at in (1..strides.len()).rev() {
-            strides[at - 1] = strides[at] * self.dims[at];
+            // Only shapes with a zero can saturate, and no bit of theirs is ever looked up.
+            strides[at - 1] = strides[at].saturating_mul(self.dims[at]);
         }
         strides
     }
