@@ -177,6 +177,10 @@ mod tests {
         assert_eq!((litert.align, litert.arguments, litert.packer), (64, Io::Held, Packer::Litert));
         assert!(litert.in_place.contains("tfl.add") && !litert.in_place.contains("tfl.relu"));
         assert!(!litert.fuse.contains("tfl.add"));
+        assert!(litert.resident.contains("tfl.dequantize") && !litert.resident.contains("tfl.add"));
+        let ort = Profile::builtin("ort").expect("embedded");
+        assert!(ort.in_place.contains("onnx.Relu") && !ort.in_place.contains("onnx.Add"));
+        assert!(!ort.share_results && !ort.in_place_single_reader);
         assert_eq!(Profile::builtin("nothing"), None);
     }
 

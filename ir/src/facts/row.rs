@@ -150,8 +150,9 @@ spelled! {
         /// The result may lie on exactly the operand's bytes: same type, same number of bytes,
         /// same start; the kernel is stated to allow it.
         Exact = "exact",
-        /// Line `r` of the result depends on line `r` of the operand only, and the kernel has read
-        /// the whole line when it starts to write it. Conditions: same shape and element size.
+        /// Line `r` of the result depends on line `r` of the operand only, and once the kernel has
+        /// written an element it reads the one below it no more (softmax; not a normalisation over
+        /// a sliding window). Conditions: same shape and element size.
         Rows = "rows",
     }
 }
@@ -372,7 +373,7 @@ spelled! {
 /// Bodies are the op's regions if it has any; else the functions that the attributes `callees`
 /// name. Block argument `lead + k` of a body is bound to the `k`-th operand of `args`; terminator
 /// operand `yield_lead + k` becomes result `k`, and in a loop also block argument `lead + k` of the
-/// next trip as long as `k` is a position of `args`.
+/// next trip as long as `k` counts an operand of `args`; later results are gathered over all trips.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Body {
     /// How the bodies run.
