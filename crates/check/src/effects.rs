@@ -166,6 +166,20 @@ pub(crate) fn of_callees(
     touched.into_iter().map(touch).collect()
 }
 
+/// Effects of an operation by the text alone: of a handle that no operation of the function makes, and of buffers, anything.
+pub(crate) fn of_static(module: &Module, op: OpId, row: &OpFacts, facts: &Facts) -> Vec<(Resolved, Access)> {
+    let mut names = BTreeMap::new();
+    let by_symbol = row.body.run != Run::None && module.op_regions(op).is_empty();
+    let mut found: Vec<(Resolved, Access)> = match by_symbol {
+        true => of_callees(module, op, row, facts, &mut names).into_iter().map(|t| (t.resource, t.access)).collect(),
+        false => Vec::new(),
+    };
+    for (resource, access) in of_body_op(module, op, row, facts, &mut names) {
+        found.push((resource.map_or(Resolved::All, Resolved::Named), access));
+    }
+    found
+}
+
 /// Effects of an operation of a callee; none stands for anything. Buffers that it makes itself are its own affair.
 fn of_body_op(
     module: &Module,

@@ -8,7 +8,8 @@
 //! - `exec.rs`, `state.rs`: a function, its bodies, its calls and its effects;
 //! - `judge.rs`: the two runs agree in results, state and sequence of effects;
 //! - `bytes.rs`, `memory.rs`, `overlap.rs`: the plan's run through its arenas reads at every step what was meant to be there;
-//! - `homes.rs`, `live.rs`: offsets, alignment, capacities, classes, and the numbers that the plan states.
+//! - `homes.rs`, `live.rs`: offsets, alignment, capacities, classes, and the numbers that the plan states;
+//! - `certificate.rs`, `network.rs`: proofs that no order needs less, verified without the solver.
 //!
 //! # What is counted
 //!
@@ -22,6 +23,7 @@
 mod bytes;
 mod calls;
 mod canon;
+mod certificate;
 mod demands;
 mod effects;
 mod elementwise;
@@ -35,6 +37,7 @@ mod live;
 mod memory;
 mod moves;
 mod names;
+mod network;
 mod overlap;
 mod params;
 mod rope;
@@ -42,6 +45,7 @@ mod shape;
 mod state;
 mod violation;
 
+pub use certificate::{Certificate, Edge, Node, Owner, SetFlow, Taken, VERSION};
 pub use violation::{Range, Violation, Writer};
 
 use exec::Machine;
@@ -120,6 +124,29 @@ pub fn check(source: &Module, planned: &Module, facts: &Facts, options: &Options
 pub fn check_semantics(source: &Module, transformed: &Module, facts: &Facts) -> Report {
     let options = Options { semantics_only: true, ignore_fingerprint: true, ..Options::default() };
     check(source, transformed, facts, &options)
+}
+
+/// Verifies a certificate against a planned module: the bytes that it proves for every order of its function.
+///
+/// # Errors
+/// The rule that it breaks: another graph, a flow that is none, a set of candidates without a flow, or less than it claims.
+pub fn verify(planned: &Module, facts: &Facts, certificate: &Certificate) -> Result<u64, Violation> {
+    let name = &certificate.function;
+    let func = planned.functions().into_iter().find(|func| planned.sym_name(*func) == Some(name));
+    let span = planned.op(func.unwrap_or(planned.top())).span;
+    let fail = |why: String| Violation::Certificate { function: format!("@{name}"), why, span };
+    let func = func.ok_or_else(|| fail("there is no such function".to_owned()))?;
+    let stamp = planned.attr(func, neap_ir::plan::FINGERPRINT).and_then(Attr::as_str);
+    if stamp.is_some_and(|stamp| stamp != certificate.fingerprint) {
+        return Err(fail("it was made for another graph".to_owned()));
+    }
+    let homes = homes::Homes::new(planned, facts, func, false);
+    let network = network::Network::new(&homes).map_err(fail)?;
+    let proved = network.proved(certificate).map_err(fail)?;
+    if proved < certificate.lower_bound {
+        return Err(fail(format!("it claims {} bytes and proves {proved}", certificate.lower_bound)));
+    }
+    Ok(proved)
 }
 
 /// The sizes to run at: the upper bounds of named dimensions, and the lower ones where there are any.
