@@ -9,6 +9,7 @@
 //! anywhere is poison when a trip begins, before the carried values are written, so the one trip stands for every trip: the first, which finds the bytes
 //! from before, and the later ones, which find those of the trip before.
 
+use crate::asynchronous::{self, Work};
 use crate::effects::undefined;
 use crate::exec::raw;
 use crate::hash::Mix;
@@ -18,6 +19,7 @@ use crate::names;
 use crate::overlap;
 use crate::rope::{Bits, Rope, Wraps};
 use crate::violation::{Violation, Writer};
+use neap_ir::facts::Role;
 use neap_ir::{Attr, OpId, ValueId, plan};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -36,6 +38,9 @@ pub(crate) struct Bytes<'a, 'b> {
     kept: Vec<(ValueId, Rope)>,
     stored: Vec<ValueId>,
     permits: &'b Permits,
+    /// Asynchronous work of the function, and what of it goes on.
+    work: Vec<Work>,
+    busy: Vec<(usize, Vec<Home>)>,
 }
 
 struct Fork {
@@ -65,6 +70,15 @@ fn image(rope: &Rope, size: u64) -> Rope {
     Rope::of(mix.done(), room)
 }
 
+/// The asynchronous work of a function; nearly always none.
+fn asynchronous(homes: &Homes<'_>) -> Vec<Work> {
+    let starts = |op: &OpId| homes.row(*op).role == Role::AsyncStart;
+    match homes.module.walk(homes.func).iter().any(starts) {
+        true => asynchronous::work(homes, &crate::live::number(homes)),
+        false => Vec::new(),
+    }
+}
+
 impl<'a, 'b> Bytes<'a, 'b> {
     pub(crate) fn new(homes: &'b Homes<'a>, permits: &'b Permits) -> Bytes<'a, 'b> {
         let memories = homes.arenas.iter().map(|_| Memory::default()).collect();
@@ -77,12 +91,38 @@ impl<'a, 'b> Bytes<'a, 'b> {
             kept: Vec::new(),
             stored: Vec::new(),
             permits,
+            work: asynchronous(homes),
+            busy: Vec::new(),
         }
     }
 
     fn write(&mut self, value: ValueId, rope: &Rope, stamp: Stamp) {
         let Some(home) = self.homes.of(value).copied() else { return };
+        self.guard(&home, stamp);
         self.memories[home.arena].write(bits(&home).0, &image(rope, home.size), stamp);
+    }
+
+    /// Nothing writes what asynchronous work touches.
+    fn guard(&mut self, home: &Home, stamp: Stamp) {
+        let met = self.busy.iter().find(|(_, homes)| homes.iter().any(|other| other.meets(home)));
+        let (Some((work, _)), Some(op)) = (met, stamp.op) else { return };
+        let m = self.homes.module;
+        let (function, span) = (self.homes.function(), m.op(op).span);
+        let (started_by, range) = (names::op(m, self.work[*work].start), self.homes.range(home));
+        self.violations.push(Violation::Busy {
+            function,
+            op: names::op(m, op),
+            step: stamp.step,
+            started_by,
+            range,
+            span,
+        });
+    }
+
+    /// Work ends where it is awaited.
+    fn awaited(&mut self, step: u32) {
+        let work = &self.work;
+        self.busy.retain(|(at, _)| work[*at].forever || work[*at].until > step + 1);
     }
 
     /// Writes the arguments.
@@ -143,12 +183,15 @@ impl<'a, 'b> Bytes<'a, 'b> {
         wraps: &Wraps,
     ) {
         let m = self.homes.module;
+        self.awaited(step);
         for value in values {
             self.read(*value, &rope(*value), &|| names::op(m, op), step, wraps);
         }
         if let Some(scratch) = overlap::scratch(self.homes, op) {
             let (start, end) = bits(&scratch);
-            self.memories[scratch.arena].poison(start, end, Stamp { value: None, op: Some(op), step });
+            let stamp = Stamp { value: None, op: Some(op), step };
+            self.guard(&scratch, stamp);
+            self.memories[scratch.arena].poison(start, end, stamp);
         }
     }
 
@@ -180,6 +223,9 @@ impl<'a, 'b> Bytes<'a, 'b> {
                 continue;
             }
             self.parts(op, step, *value, &result, &places, rope, wraps);
+        }
+        if let Some(at) = self.work.iter().position(|work| work.start == op) {
+            self.busy.push((at, self.work[at].homes(self.homes)));
         }
     }
 
@@ -221,6 +267,7 @@ impl<'a, 'b> Bytes<'a, 'b> {
         }
         parts.sort_unstable();
         let (base, mut at) = (bits(&home).0, 0);
+        self.guard(&home, Stamp { value: Some(value), op: Some(op), step });
         let stamp = Stamp { value: Some(value), op: Some(op), step };
         for (from, to) in parts.into_iter().chain([(whole.len, whole.len)]) {
             if at < from {

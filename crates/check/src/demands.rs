@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// Attributes of operations that a plan must keep.
 const OF_OPS: &[&str] =
-    &["neap.align", "neap.bytes", "neap.class", "neap.dims", "neap.pin", "neap.resident", "neap.scratch"];
+    &["neap.align", "neap.bytes", "neap.class", "neap.dims", "neap.group", "neap.pin", "neap.resident", "neap.scratch"];
 /// Attributes of arguments and results that a plan writes.
 const OF_PLAN: &[&str] = &[plan::OFFSET, plan::ARENA];
 

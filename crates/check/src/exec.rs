@@ -6,6 +6,9 @@
 //! none included. *Calls by symbol* are functions of their operands and of the resources that the callee may touch; that the callee itself
 //! is kept is checked on its own.
 
+mod bodies;
+mod buffers;
+
 use crate::bytes::{Bytes, Permits};
 use crate::demands::{self, ByUse, Demands};
 use crate::effects::{self, Resolved, Touch};
@@ -14,8 +17,9 @@ use crate::hash::Mix;
 use crate::names;
 use crate::overlap::Pairs;
 use crate::rope::{Bits, Rope};
-use crate::state::{Done, State};
+use crate::state::State;
 use crate::violation::Violation;
+use buffers::Snapshot;
 use neap_ir::facts::{Access, Facts, OpFacts, Role, Run};
 use neap_ir::{BlockId, Module, OpId, ValueId, plan};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -126,109 +130,6 @@ impl<'a, 'b> Machine<'a, 'b> {
     fn argument(&mut self, arg: ValueId, rope: Rope) {
         let rope = if effects::is_buffer(self.module, arg) { self.allocate(arg, rope) } else { rope };
         self.env[raw(arg)] = Some(rope);
-    }
-
-    /// Makes a buffer that holds `content`; the rope of its addresses.
-    fn allocate(&mut self, value: ValueId, content: Rope) -> Rope {
-        let mut mix = Mix::new("buffer");
-        mix.word(raw(value) as u64);
-        let name = mix.done();
-        let addresses = Rope::of(name, content.len);
-        self.buffers.insert(name, content);
-        addresses
-    }
-
-    /// What a value holds now: of a buffer its content, of anything else the value.
-    pub(crate) fn held(&mut self, value: ValueId) -> Rope {
-        let rope = self.env[raw(value)].clone().unwrap_or_default();
-        if !effects::is_buffer(self.module, value) {
-            return rope;
-        }
-        let mut out = Rope::default();
-        for seg in rope.segs {
-            if let Some(buffer) = self.buffers.get(&seg.content) {
-                out.append(&buffer.gather(seg.start, seg.levels, &mut self.eval.wraps));
-            } else if let Some(buffer) = self.windows.get(&seg.content).and_then(|name| self.buffers.get(name)) {
-                let mut mix = Mix::new("through a window");
-                mix.wide(seg.content);
-                buffer.feed(&mut mix);
-                out.append(&Rope::of(mix.done(), seg.len()));
-            } else {
-                out.push(seg);
-            }
-        }
-        out
-    }
-
-    /// Puts `content` where a buffer's addresses point. Where they do not run on, the whole buffer gets a name.
-    fn store(&mut self, op: OpId, value: ValueId, content: &Rope) {
-        let addresses = self.env[raw(value)].clone().unwrap_or_default();
-        for seg in &addresses.segs {
-            let name = self.windows.get(&seg.content).copied().unwrap_or(seg.content);
-            let Some(old) = self.buffers.get(&name).cloned() else {
-                // A buffer from elsewhere: as if it were everything.
-                self.state.write_all(op, content.hash());
-                continue;
-            };
-            let flat = seg.levels.len() == 1 && seg.levels[0].stride == 1 && name == seg.content;
-            let new = if flat && content.len == seg.len() && addresses.segs.len() == 1 {
-                let mut new = if seg.start > 0 { old.slice(0, seg.start) } else { Rope::default() };
-                new.append(content);
-                let end = seg.start + content.len;
-                if end < old.len {
-                    new.append(&old.slice(end, old.len));
-                }
-                new
-            } else {
-                let mut mix = Mix::new("scattered");
-                [&old, content, &addresses].iter().for_each(|rope| rope.feed(&mut mix));
-                Rope::of(mix.done(), old.len)
-            };
-            self.buffers.insert(name, new);
-        }
-    }
-
-    /// Remembers results that are views of variables, and views of such.
-    fn alias(&mut self, op: OpId, row: &OpFacts) {
-        let m = self.module;
-        let Some(bytes) = &self.bytes else { return };
-        let read = bytes.homes.aliases(op, row);
-        for value in m.data_results(op) {
-            let bits = self.env[raw(*value)].as_ref().map_or(0, |rope| rope.len);
-            let found = if read {
-                let touched = effects::resolve(m, op, row, &[], &[], &mut self.state.names);
-                touched.iter().find_map(|touch| match touch.resource {
-                    Resolved::Named(variable) => Some((variable, 0, bits)),
-                    _ => None,
-                })
-            } else {
-                let view = bytes.homes.views.get(value);
-                let from = view.and_then(|(operand, at)| Some((*self.aliases.get(operand)?, *at)));
-                from.map(|((variable, start, whole), at)| (variable, start + Bits::from(at) * 8, whole))
-            };
-            if let Some(found) = found {
-                self.aliases.insert(*value, found);
-            }
-        }
-    }
-
-    /// A view of a variable is what the variable holds now.
-    fn stale(&mut self, op: OpId, step: u32, values: &[ValueId]) {
-        for value in values {
-            let Some((variable, start, whole)) = self.aliases.get(value).copied() else { continue };
-            let rope = self.env[raw(*value)].clone().unwrap_or_default();
-            let now = self.state.content(variable, whole);
-            if start + rope.len <= now.len
-                && crate::rope::same(&now.slice(start, start + rope.len), &rope, &self.eval.wraps)
-            {
-                continue;
-            }
-            let m = self.module;
-            let resource = self.state.names.get(&variable).cloned().unwrap_or_else(|| "a variable".to_owned());
-            let (function, reader, span) = (names::func(m, self.func), names::op(m, op), m.op(op).span);
-            let value = names::value(m, *value);
-            self.violations.push(Violation::StaleView { function, reader, step, value, resource, span });
-        }
     }
 
     /// Runs the operations of a block up to its terminator, which it hands back.
@@ -413,15 +314,6 @@ impl<'a, 'b> Machine<'a, 'b> {
         }
     }
 
-    fn alloc(&mut self, op: OpId, operands: &[Rope], key: u128) -> Vec<Rope> {
-        let m = self.module;
-        let Some(value) = m.data_results(op).first().copied().filter(|value| effects::is_buffer(m, *value)) else {
-            return self.eval.opaque(op, operands, key);
-        };
-        let content = Rope::of(effects::undefined(), self.eval.shapes.bits(value));
-        vec![self.allocate(value, content)]
-    }
-
     /// Remembers when a use ran and what its tokens say must have run before.
     fn order(&mut self, op: OpId, key: u128) {
         let m = self.module;
@@ -455,205 +347,9 @@ impl<'a, 'b> Machine<'a, 'b> {
             self.tokens.insert(*result, after);
         }
     }
-
-    /// A fused operation: its body runs on values in registers.
-    fn fused(
-        &mut self,
-        op: OpId,
-        body: BlockId,
-        operands: &[Rope],
-        step: u32,
-        depth: usize,
-    ) -> Result<Vec<Rope>, Stop> {
-        let key = self.eval.key(op, operands, &[]);
-        self.order(op, key);
-        for (arg, rope) in self.module.block_args(body).iter().zip(operands) {
-            self.env[raw(*arg)] = Some(rope.clone());
-        }
-        let bytes = self.bytes.take();
-        let last = self.block(body, depth + 1);
-        self.bytes = bytes;
-        self.step = step + 1;
-        let results = self.yielded(last?);
-        Ok(results.into_iter().map(|(_, rope)| rope).collect())
-    }
-
-    /// Bodies of which all, one or none run, at most once each.
-    fn bodies(
-        &mut self,
-        op: OpId,
-        row: &'a OpFacts,
-        values: &[ValueId],
-        operands: &[Rope],
-        depth: usize,
-    ) -> Result<Vec<Rope>, Stop> {
-        let m = self.module;
-        let key = self.eval.key(op, operands, &[]);
-        self.order(op, key);
-        let once = row.body.run == Run::Once;
-        let (mut yields, mut done): (Vec<Vec<Rope>>, Vec<Done>) = (Vec::new(), Vec::new());
-        let certain = row.body.run != Run::Branch;
-        if let Some(bytes) = &mut self.bytes {
-            if row.body.run == Run::Parallel {
-                bytes.poison_bodies(op, self.step);
-            }
-            bytes.fork();
-        }
-        for region in m.op_regions(op).to_vec() {
-            let [body] = m.blocks(region) else {
-                if m.blocks(region).is_empty() {
-                    continue;
-                }
-                let function = names::func(m, self.func);
-                self.violations.push(Violation::Unstructured { function, span: m.op(op).span });
-                return Err(Stop);
-            };
-            self.bind(*body, row, key, |at| values.get(at).copied().zip(operands.get(at)));
-            self.state.enter(None);
-            let last = self.block(*body, depth + 1)?;
-            let results = self.yielded(last);
-            if let Some(bytes) = &mut self.bytes {
-                bytes.body_end(last, self.step, &results, &self.eval.wraps, certain);
-            }
-            yields.push(results.into_iter().skip(row.body.yield_lead).map(|(_, rope)| rope).collect());
-            done.push(self.state.leave());
-        }
-        if let Some(bytes) = &mut self.bytes {
-            bytes.join(op, self.step);
-        }
-        if once && yields.len() == 1 {
-            done.into_iter().for_each(|done| self.state.commit(done));
-            return Ok(yields.remove(0));
-        }
-        self.state.merge(op, key, &done);
-        Ok(self.renamed(op, "branch", key, &yields))
-    }
-
-    /// Results named by the use and by all that its bodies yield.
-    fn renamed(&self, op: OpId, tag: &str, key: u128, yields: &[Vec<Rope>]) -> Vec<Rope> {
-        let name = |(index, value): (usize, &ValueId)| {
-            let mut mix = Mix::new(tag);
-            mix.wide(key);
-            mix.word(index as u64);
-            for body in yields {
-                mix.word(body.len() as u64);
-                body.iter().for_each(|rope| rope.feed(&mut mix));
-            }
-            Rope::of(mix.done(), self.eval.shapes.bits(*value))
-        };
-        self.module.data_results(op).iter().enumerate().map(name).collect()
-    }
-
-    /// Binds a body's arguments: those before the bound ones stand for themselves.
-    fn bind<'r>(
-        &mut self,
-        body: BlockId,
-        row: &OpFacts,
-        key: u128,
-        operand: impl Fn(usize) -> Option<(ValueId, &'r Rope)>,
-    ) {
-        let m = self.module;
-        let positions: Vec<usize> = row.body.args.below(1 << 16).take(m.block_args(body).len()).collect();
-        for (index, arg) in m.block_args(body).iter().enumerate() {
-            let bound = index.checked_sub(row.body.lead).and_then(|at| positions.get(at)).and_then(|at| operand(*at));
-            let rope = match bound {
-                Some((value, _)) if effects::is_buffer(m, *arg) => self.env[raw(value)].clone().unwrap_or_default(),
-                Some((_, rope)) => rope.clone(),
-                None => {
-                    let mut mix = Mix::new("lead");
-                    mix.wide(key);
-                    mix.word(index as u64);
-                    Rope::of(mix.done(), self.eval.shapes.bits(*arg))
-                }
-            };
-            self.env[raw(*arg)] = Some(rope);
-        }
-    }
-
-    /// A loop: the deciding body, then the other, once, for an unknown trip.
-    fn trips(
-        &mut self,
-        op: OpId,
-        row: &'a OpFacts,
-        values: &[ValueId],
-        operands: &[Rope],
-        depth: usize,
-    ) -> Result<Vec<Rope>, Stop> {
-        let m = self.module;
-        let key = self.eval.key(op, operands, &[]);
-        self.order(op, key);
-        let carried = |at: usize, rope: &Rope| {
-            let mut mix = Mix::new("carried");
-            mix.wide(key);
-            mix.word(at as u64);
-            Rope::of(mix.done(), rope.len)
-        };
-        let mut current: Vec<Rope> = operands.iter().enumerate().map(|(at, rope)| carried(at, rope)).collect();
-        let mut yields: Vec<Vec<Rope>> = Vec::new();
-        if let Some(bytes) = &mut self.bytes {
-            bytes.poison_bodies(op, self.step);
-        }
-        self.state.enter(Some(key));
-        let mut regions: Vec<usize> = (0..m.op_regions(op).len()).collect();
-        regions.sort_by_key(|at| Some(*at) != row.body.cond);
-        for at in regions {
-            let [body] = m.region_blocks(op, at) else { continue };
-            self.bind(*body, row, key, |at| values.get(at).copied().zip(current.get(at)));
-            if let Some(bytes) = &mut self.bytes {
-                let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers, windows: &self.windows };
-                bytes.carried(op, m.block_args(*body), self.step, &|value| view.of(value));
-            }
-            let last = self.block(*body, depth + 1)?;
-            let results = self.yielded(last);
-            if let Some(bytes) = &mut self.bytes {
-                bytes.body_end(last, self.step, &results, &self.eval.wraps, true);
-            }
-            let ropes: Vec<Rope> = results.into_iter().map(|(_, rope)| rope).collect();
-            if Some(at) == row.body.cond && row.body.cond_forwards {
-                let positions: Vec<usize> = row.body.args.below(current.len()).collect();
-                current = operands.to_vec();
-                positions.iter().zip(ropes.iter().skip(1)).for_each(|(at, rope)| current[*at] = rope.clone());
-            }
-            yields.push(ropes);
-        }
-        let done = self.state.leave();
-        self.state.merge(op, key, &[done]);
-        Ok(self.renamed(op, "loop", key, &yields))
-    }
-
-    /// A call by symbol.
-    fn call(&mut self, op: OpId, row: &'a OpFacts, operands: &[Rope]) -> Result<Vec<Rope>, Stop> {
-        let m = self.module;
-        let touched = effects::of_callees(m, op, row, self.eval.facts, &mut self.state.names);
-        let key = self.name(op, operands, &touched);
-        self.order(op, key);
-        let results = self.eval.opaque(op, operands, key);
-        self.effects(op, row, key, operands, &touched);
-        Ok(results)
-    }
 }
 
 /// The index of a value in tables.
 pub(crate) fn raw(value: ValueId) -> usize {
     value.into_raw().into_u32() as usize
-}
-
-/// What memory holds of each value: of a buffer, the whole buffer.
-struct Snapshot<'s> {
-    module: &'s Module,
-    env: &'s [Option<Rope>],
-    buffers: &'s FxHashMap<u128, Rope>,
-    windows: &'s FxHashMap<u128, u128>,
-}
-
-impl Snapshot<'_> {
-    fn of(&self, value: ValueId) -> Rope {
-        let rope = self.env[raw(value)].clone().unwrap_or_default();
-        let [seg, ..] = &rope.segs[..] else { return rope };
-        if !effects::is_buffer(self.module, value) {
-            return rope;
-        }
-        let name = self.windows.get(&seg.content).unwrap_or(&seg.content);
-        self.buffers.get(name).cloned().unwrap_or(rope)
-    }
 }

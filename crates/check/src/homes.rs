@@ -313,8 +313,10 @@ impl<'a> Homes<'a> {
                     let row = self.row(usage.op);
                     row.shape_operands.contains(usage.operand as usize) || row.role == Role::Handle
                 };
-                let opaque = error == SizeError::Opaque
-                    && (uses.iter().all(shape) || matches!(m.ty(m.value_ty(value)), Type::Tensor { .. }));
+                let runs = |op: OpId| matches!(self.row(op).role, Role::AsyncStart | Role::Token);
+                let token = m.defining_op(value).is_some_and(runs);
+                let tensor = matches!(m.ty(m.value_ty(value)), Type::Tensor { .. });
+                let opaque = error == SizeError::Opaque && (token || tensor || uses.iter().all(shape));
                 if !opaque {
                     let (function, span) = (self.function(), self.span(value));
                     let value = names::value(m, value);

@@ -59,3 +59,45 @@ pub(crate) fn identity(module: &Module, op: OpId, operands: &[Rope], constants: 
         (SUBTRACTS.contains(&name) && all(1, 0)).then_some(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ADDS, COMMUTES, MULTIPLIES, SUBTRACTS};
+
+    const BYTES: [i8; 7] = [i8::MIN, -2, -1, 0, 1, 2, i8::MAX];
+    const FLOATS: [f32; 9] =
+        [0.0, -0.0, 1.0, -1.5, f32::MAX, f32::MIN_POSITIVE, f32::INFINITY, f32::NEG_INFINITY, 1.0e-45];
+
+    /// The neutral operands, on every value of eight bits, with the wrapping arithmetic that all these dialects have.
+    #[test]
+    fn neutral_operands_change_nothing() {
+        let (zero, one) = (std::hint::black_box(0), std::hint::black_box(1));
+        for x in i8::MIN..=i8::MAX {
+            let kept = [x.wrapping_add(zero), x | zero, x ^ zero, x.wrapping_sub(zero), x << zero, x.wrapping_mul(one)];
+            assert_eq!(kept, [x; 6]);
+        }
+        for name in ADDS.iter().chain(SUBTRACTS).chain(MULTIPLIES) {
+            assert!(!name.ends_with('f'), "{name}: no neutral operand is known for floating point");
+        }
+    }
+
+    /// What may change places, on values where it could fail: overflow, infinities, zeros of both signs.
+    #[test]
+    fn operands_change_places() {
+        for (x, y) in BYTES.iter().flat_map(|x| BYTES.iter().map(move |y| (*x, *y))) {
+            assert_eq!((x.wrapping_add(y), x.wrapping_mul(y)), (y.wrapping_add(x), y.wrapping_mul(x)));
+            assert_eq!((x & y, x | y, x ^ y), (y & x, y | x, y ^ x));
+        }
+        for (x, y) in FLOATS.iter().flat_map(|x| FLOATS.iter().map(move |y| (*x, *y))) {
+            let same = |a: f32, b: f32| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+            assert!(same(x + y, y + x) && same(x * y, y * x), "{x} {y}");
+        }
+        assert!(!COMMUTES.iter().any(|name| name.contains("sub") || name.contains("min") || name.contains("max")));
+    }
+
+    /// Why `x + 0.0` is not on the list.
+    #[test]
+    fn adding_zero_changes_the_negative_zero() {
+        assert_ne!((-0.0f32 + 0.0).to_bits(), (-0.0f32).to_bits());
+    }
+}

@@ -8,6 +8,7 @@
 //! - `exec.rs`, `state.rs`: a function, its bodies, its calls and its effects;
 //! - `judge.rs`: the two runs agree in results, state and sequence of effects;
 //! - `bytes.rs`, `memory.rs`, `overlap.rs`: the plan's run through its arenas reads at every step what was meant to be there;
+//! - `asynchronous.rs`: nothing is written while somebody works on it;
 //! - `homes.rs`, `live.rs`: offsets, alignment, capacities, classes, and the numbers that the plan states;
 //! - `certificate.rs`, `network.rs`: proofs that no order needs less, verified without the solver.
 //!
@@ -20,6 +21,7 @@
 //! The checker never accepts what differs, but it can refuse what agrees: it knows few laws of values (`laws.rs`), and where data moves in more
 //! pieces than it follows, it only knows that equal moves of equal data are equal.
 
+mod asynchronous;
 mod bytes;
 mod calls;
 mod canon;
@@ -130,11 +132,11 @@ pub fn check_semantics(source: &Module, transformed: &Module, facts: &Facts) -> 
 ///
 /// # Errors
 /// The rule that it breaks: another graph, a flow that is none, a set of candidates without a flow, or less than it claims.
-pub fn verify(planned: &Module, facts: &Facts, certificate: &Certificate) -> Result<u64, Violation> {
+pub fn verify(planned: &Module, facts: &Facts, certificate: &Certificate) -> Result<u64, Box<Violation>> {
     let name = &certificate.function;
     let func = planned.functions().into_iter().find(|func| planned.sym_name(*func) == Some(name));
     let span = planned.op(func.unwrap_or(planned.top())).span;
-    let fail = |why: String| Violation::Certificate { function: format!("@{name}"), why, span };
+    let fail = |why: String| Box::new(Violation::Certificate { function: format!("@{name}"), why, span });
     let func = func.ok_or_else(|| fail("there is no such function".to_owned()))?;
     let stamp = planned.attr(func, neap_ir::plan::FINGERPRINT).and_then(Attr::as_str);
     if stamp.is_some_and(|stamp| stamp != certificate.fingerprint) {

@@ -5,6 +5,9 @@
 //! function. A result of an operation with bodies is born at the yield, its last step. A storage is a set of values that share bytes by declaration: views,
 //! in-place pairs, parts of a whole; it has its largest extent for its whole life.
 
+mod classes;
+
+use crate::asynchronous;
 use crate::calls;
 use crate::exec::raw;
 use crate::homes::{Home, Homes};
@@ -14,11 +17,10 @@ use crate::violation::Violation;
 use crate::{Numbers, Options};
 use neap_ir::facts::{Role, Run};
 use neap_ir::{Attr, BlockId, Def, OpId, ValueId, plan};
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Steps of operations.
-struct Steps {
+pub(crate) struct Steps {
     /// `[begin, end)` by operation; a region operation spans its bodies.
     spans: Vec<(u32, u32)>,
     /// One past the last step of a body.
@@ -39,7 +41,14 @@ struct Storage {
 
 pub(crate) fn check(homes: &Homes<'_>, options: &Options, out: &mut Vec<Violation>) -> Numbers {
     let steps = number(homes);
-    let ranges = ranges(homes, &steps);
+    let mut ranges = ranges(homes, &steps);
+    for work in asynchronous::work(homes, &steps) {
+        for value in &work.touched {
+            if let Some(range) = ranges.get_mut(&homes.root(*value)) {
+                range.1 = range.1.max(work.until);
+            }
+        }
+    }
     let (storages, of) = storages(homes, &ranges);
     let m = homes.module;
     let mut numbers = Numbers {
@@ -57,7 +66,8 @@ pub(crate) fn check(homes: &Homes<'_>, options: &Options, out: &mut Vec<Violatio
     scratches.iter().for_each(|(home, _)| ends[home.arena] = ends[home.arena].max(home.end()));
     numbers.arena_bytes = ends.iter().fold(0, |sum: u64, end| sum.saturating_add(*end));
     alignment(homes, &storages, &of, &mut numbers, out);
-    classes(homes, &ranges, &storages, &of, out);
+    groups(homes, out);
+    classes::check(homes, &ranges, &storages, &of, out);
     stated(homes, &numbers, out);
     numbers
 }
@@ -68,7 +78,7 @@ fn entered(homes: &Homes<'_>, op: OpId) -> bool {
     inner && !homes.module.op_regions(op).is_empty() && homes.module.op_name(op) != "neap.fused"
 }
 
-fn number(homes: &Homes<'_>) -> Steps {
+pub(crate) fn number(homes: &Homes<'_>) -> Steps {
     let mut steps = Steps { spans: vec![(0, 0); homes.module.op_count()], ends: FxHashMap::default(), total: 0 };
     if let Some(block) = homes.module.entry(homes.func) {
         number_block(homes, block, &mut steps);
@@ -104,7 +114,13 @@ fn ends(homes: &Homes<'_>, op: OpId) -> bool {
 }
 
 impl Steps {
-    fn of(&self, op: OpId) -> (u32, u32) {
+    /// The number of steps.
+    pub(crate) fn total(&self) -> u32 {
+        self.total
+    }
+
+    /// `[begin, end)` of an operation.
+    pub(crate) fn of(&self, op: OpId) -> (u32, u32) {
         self.spans[op.into_raw().into_u32() as usize]
     }
 }
@@ -400,56 +416,29 @@ fn alignment(
     }
 }
 
-/// Storages (or values without one) of each class, with their ranges and a value to name.
-type Members<'m> = BTreeMap<(&'m str, Result<usize, usize>), ((u32, u32), ValueId)>;
-
-/// At most so many live storages of a class. Values without bytes count too.
-fn classes(
-    homes: &Homes<'_>,
-    ranges: &FxHashMap<ValueId, (u32, u32)>,
-    storages: &[Storage],
-    of: &FxHashMap<ValueId, usize>,
-    out: &mut Vec<Violation>,
-) {
+/// Operations of a group stand side by side, but for constants.
+fn groups(homes: &Homes<'_>, out: &mut Vec<Violation>) {
     let m = homes.module;
-    let declared = m.block_ops(m.body()).filter(|op| m.op_name(*op) == "neap.class");
-    let limits: BTreeMap<&str, u64> = declared
-        .filter_map(|op| Some((m.sym_name(op)?, u64::try_from(m.attr(op, "limit")?.as_i64()?).ok()?)))
-        .collect();
-    if limits.is_empty() {
+    let grouped = |op: &OpId| m.attr(*op, "neap.group").and_then(Attr::as_str);
+    let ops = m.walk(homes.func);
+    if !ops.iter().any(|op| grouped(op).is_some()) {
         return;
     }
-    // Per class and storage (or value without one): the union of its members' ranges.
-    let mut members = Members::new();
-    for op in m.walk(homes.func) {
-        let Some(Attr::Array(list)) = m.attr(op, "neap.class") else { continue };
-        for (value, class) in m.data_results(op).iter().zip(list) {
-            let Some((class, _)) = class.as_str().and_then(|class| limits.get_key_value(class)) else { continue };
-            let owner = homes.root(*value);
-            let Some(own) = ranges.get(&owner) else { continue };
-            // A storage is of the class of each of its values, for its whole life.
-            let storage = of.get(&owner).copied();
-            let range = storage.map_or(*own, |at| (storages[at].begin, storages[at].end));
-            members.entry((class, storage.ok_or(raw(owner)))).or_insert((range, *value));
-        }
-    }
-    for (class, limit) in limits {
-        let of_class: Vec<_> =
-            members.iter().filter(|((name, _), _)| *name == class).map(|(_, member)| member).collect();
-        let mut events: Vec<(u32, i64)> = Vec::new();
-        for ((begin, end), _) in &of_class {
-            events.extend([(*begin, 1), (*end.max(&(begin + 1)), -1)]);
-        }
-        events.sort_unstable();
-        let mut live = 0i64;
-        for (step, change) in events {
-            live += change;
-            if live > limit as i64 {
-                let at = |((begin, end), _): &&&((u32, u32), ValueId)| *begin <= step && step < *end.max(&(begin + 1));
-                let values = of_class.iter().filter(at).map(|(_, value)| names::value(m, *value)).collect();
-                let (function, span) = (homes.function(), m.op(homes.func).span);
-                out.push(Violation::Class { function, class: class.to_owned(), limit, step, values, span });
-                break;
+    let blocks: FxHashSet<BlockId> = ops.iter().filter_map(|op| m.parent_block(*op)).collect();
+    let mut blocks: Vec<BlockId> = blocks.into_iter().collect();
+    blocks.sort_unstable();
+    for block in blocks {
+        let (mut open, mut closed) = (None, FxHashSet::default());
+        for op in m.block_ops(block).filter(|op| homes.row(*op).role != Role::Constant) {
+            let group = grouped(&op);
+            if group != open {
+                closed.extend(open);
+                open = group;
+            }
+            if let Some(name) = group.filter(|name| closed.contains(name)) {
+                let (function, group, span) = (homes.function(), name.to_owned(), m.op(op).span);
+                out.push(Violation::Group { function, group, op: names::op(m, op), span });
+                closed.remove(name);
             }
         }
     }

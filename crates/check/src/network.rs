@@ -287,10 +287,9 @@ impl<'a, 'b> Network<'a, 'b> {
     /// Every set of candidates that `v` can take lies within a listed one.
     fn covers(&self, v: u32, flows: &[SetFlow]) -> Result<(), String> {
         let (parts, pairs) = (self.parts(v), self.overwrites(v));
-        let listed: Vec<(FxHashSet<Owner>, FxHashSet<(Owner, Owner)>)> =
-            flows.iter().map(|flow| self.taken(v, &flow.taken)).collect();
+        let listed: Vec<Chosen> = flows.iter().map(|flow| self.taken(v, &flow.taken)).collect();
         for set in maximal(&pairs) {
-            let within = |(placed, over): &(FxHashSet<Owner>, FxHashSet<(Owner, Owner)>)| {
+            let within = |(placed, over): &Chosen| {
                 parts.iter().all(|part| placed.contains(part)) && set.iter().all(|pair| over.contains(pair))
             };
             if !listed.iter().any(within) {
@@ -301,7 +300,7 @@ impl<'a, 'b> Network<'a, 'b> {
     }
 
     /// The storages of taken candidates: parts, and pairs of result and operand.
-    fn taken(&self, v: u32, taken: &[Taken]) -> (FxHashSet<Owner>, FxHashSet<(Owner, Owner)>) {
+    fn taken(&self, v: u32, taken: &[Taken]) -> Chosen {
         let (m, op) = (self.homes.module, self.ops[v as usize]);
         let operands: Vec<ValueId> = m.data_operands(op).collect();
         let of = |value: Option<&ValueId>| value.and_then(|value| self.storage(*value));
@@ -319,6 +318,9 @@ impl<'a, 'b> Network<'a, 'b> {
         (parts, pairs)
     }
 }
+
+/// Parts, and pairs of result and operand.
+type Chosen = (FxHashSet<Owner>, FxHashSet<(Owner, Owner)>);
 
 /// Sets of pairs that can be taken together (each result and each operand once) and that no larger one contains.
 fn maximal(pairs: &[(Owner, Owner)]) -> Vec<Vec<(Owner, Owner)>> {

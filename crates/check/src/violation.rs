@@ -113,6 +113,10 @@ pub enum Violation {
     StaleView { function: String, reader: String, step: u32, value: String, resource: String, span: Span },
     /// Bodies that run at the same time share bytes.
     Parallel { function: String, op: String, one: String, other: String, range: Range, span: Span },
+    /// Bytes are written while work that touches them goes on.
+    Busy { function: String, op: String, step: u32, started_by: String, range: Range, span: Span },
+    /// An operation stands apart from its group.
+    Group { function: String, group: String, op: String, span: Span },
     /// Something that the source asks of a plan is lost, added or changed.
     Demand { function: String, what: String, attribute: &'static str, span: Span },
     /// A call's scratch has less room for its callee than the callee's plan needs.
@@ -281,6 +285,12 @@ impl Violation {
                 format!("bodies of {op} in {function} run at the same time, but {one} and {other} share {range}"),
                 *span,
             ),
+            Busy { function, op, step, started_by, range, span } => {
+                (format!("at step {step} of {function}, {op} writes {range}, which {started_by} still works on"), *span)
+            }
+            Group { function, group, op, span } => {
+                (format!("{op} in {function} stands apart from its group `{group}`"), *span)
+            }
             Demand { function, what, attribute, span } => {
                 (format!("`{attribute}` of {what} in {function} is not what the source asks"), *span)
             }
@@ -320,6 +330,7 @@ impl Violation {
             Overwritten { .. } => "move one of the two: both live at this step",
             Undefined { .. } | Order { .. } => "run `lock-effects` before `reorder`",
             CalleeArena { .. } => "plan callees before callers",
+            Busy { .. } => "await the work first, or give the result other bytes",
             Demand { .. } => "a pass may add to a plan, but must not take off what the input says of memory",
             CallCycle { .. } => "inline one of them: a plan needs calls that end",
             _ => return None,

@@ -403,3 +403,100 @@ fn bodies_at_the_same_time() {
     let report = common::judge(&text(0, 8), &text(0, 8));
     assert!(!report.violations.iter().any(|v| matches!(v, Violation::Parallel { .. })), "{report:#?}");
 }
+
+/// Asynchronous work touches its bytes until it is awaited.
+#[test]
+fn asynchronous_work_keeps_its_bytes() {
+    let text = |other: i64, late: bool| {
+        let wait = "  \"async.await\"(%t) : (!async.token) -> ()\n";
+        let op = format!(
+            "  %o = \"neap.opaque\"() {{kind = \"o\", neap.offsets = array<i64: {other}>}} : () -> tensor<8xi8>\n"
+        );
+        let (first, then) = if late { (op.as_str(), wait) } else { (wait, op.as_str()) };
+        format!(
+            r#"func.func @main(%x: tensor<8xi8> {{neap.offset = 0 : i64}}) -> tensor<8xi8> attributes {{neap.peak = {} : i64, neap.arena_bytes = {} : i64}} {{
+  %t = "async.execute"() ({{
+    %s = "neap.opaque"(%x) {{kind = "f", neap.offsets = array<i64: 8>}} : (tensor<8xi8>) -> tensor<8xi8>
+    "async.yield"() : () -> ()
+  }}) : () -> !async.token
+{first}{then}  return %o : tensor<8xi8>
+}}"#,
+            if late { 24 } else { 16 },
+            16.max(other + 8)
+        )
+    };
+    accepted(&text(16, true), &text(16, true));
+    accepted(&text(8, false), &text(8, false));
+    for busy in [0, 8] {
+        refused(
+            &text(busy, true),
+            &text(busy, true),
+            |v| matches!(v, Violation::Busy { started_by, .. } if started_by.contains("async.execute")),
+        );
+    }
+}
+
+#[test]
+fn groups_stay_together() {
+    let text = |order: [&str; 3]| {
+        let op = |name: &&str| {
+            let group = if *name == "b" { "" } else { ", neap.group = \"g\"" };
+            let at = match *name {
+                "a" => 8,
+                "b" => 16,
+                _ => 24,
+            };
+            format!(
+                "  %{name} = \"neap.opaque\"(%x) {{kind = \"{name}\"{group}, neap.offsets = array<i64: {at}>}} : (tensor<8xi8>) -> tensor<8xi8>\n"
+            )
+        };
+        let body: String = order.iter().map(op).collect();
+        format!(
+            "func.func @main(%x: tensor<8xi8> {{neap.offset = 0 : i64}}) -> (tensor<8xi8>, tensor<8xi8>, tensor<8xi8>) attributes {{neap.peak = 32 : i64, neap.arena_bytes = 32 : i64}} {{\n{body}  return %a, %b, %c : tensor<8xi8>, tensor<8xi8>, tensor<8xi8>\n}}"
+        )
+    };
+    let source = text(["a", "b", "c"]);
+    accepted(&source, &text(["b", "a", "c"]));
+    refused(&source, &source, |v| matches!(v, Violation::Group { group, .. } if group == "g"));
+    // A plan that forgets the group, or asks for one itself.
+    let forgotten = text(["b", "a", "c"]).replacen(", neap.group = \"g\"", "", 1);
+    refused(&source, &forgotten, |v| matches!(v, Violation::Demand { attribute: "neap.group", .. }));
+}
+
+/// Bodies in bodies: as deep as the checker follows, and deeper.
+#[test]
+fn deep_bodies() {
+    let text = |depth: usize| {
+        let open = "\"scf.execute_region\"() ({\n".repeat(depth);
+        let close = "\"scf.yield\"() : () -> ()\n}) : () -> ()\n".repeat(depth);
+        format!("func.func @main(%x: tensor<8xi8>) -> tensor<8xi8> {{\n{open}{close}  return %x : tensor<8xi8>\n}}")
+    };
+    agrees(&text(190), &text(190));
+    let report = differs(&text(210), &text(210));
+    assert!(report.violations.iter().any(|v| matches!(v, Violation::TooDeep { limit: 200, .. })));
+}
+
+/// Loops in loops cost what they are long, not two to the power of their depth.
+#[test]
+fn nested_loops_are_linear() {
+    let depth = 60;
+    let open: String = (0..depth)
+        .map(|at| {
+            format!(
+                "%r{at} = \"neap.for\"(%n, {}) ({{\n^bb0(%i{at}: index, %c{at}: tensor<8xi8>):\n",
+                if at == 0 { "%x".to_owned() } else { format!("%c{}", at - 1) }
+            )
+        })
+        .collect();
+    let close: String = (0..depth)
+        .rev()
+        .map(|at| {
+            let inner = if at + 1 == depth { format!("%c{at}") } else { format!("%r{}", at + 1) };
+            format!("\"neap.yield\"({inner}) : (tensor<8xi8>) -> ()\n}}) : (index, tensor<8xi8>) -> tensor<8xi8>\n")
+        })
+        .collect();
+    let text = format!(
+        "func.func @main(%n: index, %x: tensor<8xi8>) -> tensor<8xi8> {{\n{open}{close}return %r0 : tensor<8xi8>\n}}"
+    );
+    agrees(&text, &text);
+}

@@ -80,12 +80,12 @@ fn maximum(set: &Set<'_, '_, '_>, taken: Vec<Taken>) -> SetFlow {
         let mut from: Vec<Option<usize>> = vec![None; nodes.len()];
         let mut queue = std::collections::VecDeque::from([0]);
         while let Some(at) = queue.pop_front() {
-            for to in 0..nodes.len() {
+            for (to, parent) in from.iter_mut().enumerate() {
                 let used = flow.get(&(at, to)).copied().unwrap_or(0);
                 let back = flow.get(&(to, at)).copied().unwrap_or(0);
                 let left = room.get(&(at, to)).map_or(0, |room| room - used) > 0 || back > 0;
-                if to != 0 && from[to].is_none() && left {
-                    from[to] = Some(at);
+                if to != 0 && parent.is_none() && left {
+                    *parent = Some(at);
                     queue.push_back(to);
                 }
             }

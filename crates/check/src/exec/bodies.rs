@@ -1,0 +1,190 @@
+//! Operations with bodies: fused ones, branches, loops, calls.
+
+use super::buffers::Snapshot;
+use super::{Machine, Stop, raw};
+use crate::effects;
+use crate::hash::Mix;
+use crate::names;
+use crate::rope::Rope;
+use crate::state::Done;
+use crate::violation::Violation;
+use neap_ir::facts::{OpFacts, Run};
+use neap_ir::{BlockId, OpId, ValueId};
+
+impl<'a> Machine<'a, '_> {
+    /// A fused operation: its body runs on values in registers.
+    pub(super) fn fused(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        operands: &[Rope],
+        step: u32,
+        depth: usize,
+    ) -> Result<Vec<Rope>, Stop> {
+        let key = self.eval.key(op, operands, &[]);
+        self.order(op, key);
+        for (arg, rope) in self.module.block_args(body).iter().zip(operands) {
+            self.env[raw(*arg)] = Some(rope.clone());
+        }
+        let bytes = self.bytes.take();
+        let last = self.block(body, depth + 1);
+        self.bytes = bytes;
+        self.step = step + 1;
+        let results = self.yielded(last?);
+        Ok(results.into_iter().map(|(_, rope)| rope).collect())
+    }
+
+    /// Bodies of which all, one or none run, at most once each.
+    pub(super) fn bodies(
+        &mut self,
+        op: OpId,
+        row: &'a OpFacts,
+        values: &[ValueId],
+        operands: &[Rope],
+        depth: usize,
+    ) -> Result<Vec<Rope>, Stop> {
+        let m = self.module;
+        let key = self.eval.key(op, operands, &[]);
+        self.order(op, key);
+        let once = row.body.run == Run::Once;
+        let (mut yields, mut done): (Vec<Vec<Rope>>, Vec<Done>) = (Vec::new(), Vec::new());
+        let certain = row.body.run != Run::Branch;
+        if let Some(bytes) = &mut self.bytes {
+            if row.body.run == Run::Parallel {
+                bytes.poison_bodies(op, self.step);
+            }
+            bytes.fork();
+        }
+        for region in m.op_regions(op).to_vec() {
+            let [body] = m.blocks(region) else {
+                if m.blocks(region).is_empty() {
+                    continue;
+                }
+                let function = names::func(m, self.func);
+                self.violations.push(Violation::Unstructured { function, span: m.op(op).span });
+                return Err(Stop);
+            };
+            self.bind(*body, row, key, |at| values.get(at).copied().zip(operands.get(at)));
+            self.state.enter(None);
+            let last = self.block(*body, depth + 1)?;
+            let results = self.yielded(last);
+            if let Some(bytes) = &mut self.bytes {
+                bytes.body_end(last, self.step, &results, &self.eval.wraps, certain);
+            }
+            yields.push(results.into_iter().skip(row.body.yield_lead).map(|(_, rope)| rope).collect());
+            done.push(self.state.leave());
+        }
+        if let Some(bytes) = &mut self.bytes {
+            bytes.join(op, self.step);
+        }
+        if once && yields.len() == 1 {
+            done.into_iter().for_each(|done| self.state.commit(done));
+            return Ok(yields.remove(0));
+        }
+        self.state.merge(op, key, &done);
+        Ok(self.renamed(op, "branch", key, &yields))
+    }
+
+    /// Results named by the use and by all that its bodies yield.
+    fn renamed(&self, op: OpId, tag: &str, key: u128, yields: &[Vec<Rope>]) -> Vec<Rope> {
+        let name = |(index, value): (usize, &ValueId)| {
+            let mut mix = Mix::new(tag);
+            mix.wide(key);
+            mix.word(index as u64);
+            for body in yields {
+                mix.word(body.len() as u64);
+                body.iter().for_each(|rope| rope.feed(&mut mix));
+            }
+            Rope::of(mix.done(), self.eval.shapes.bits(*value))
+        };
+        self.module.data_results(op).iter().enumerate().map(name).collect()
+    }
+
+    /// Binds a body's arguments: those before the bound ones stand for themselves.
+    fn bind<'r>(
+        &mut self,
+        body: BlockId,
+        row: &OpFacts,
+        key: u128,
+        operand: impl Fn(usize) -> Option<(ValueId, &'r Rope)>,
+    ) {
+        let m = self.module;
+        let positions: Vec<usize> = row.body.args.below(1 << 16).take(m.block_args(body).len()).collect();
+        for (index, arg) in m.block_args(body).iter().enumerate() {
+            let bound = index.checked_sub(row.body.lead).and_then(|at| positions.get(at)).and_then(|at| operand(*at));
+            let rope = match bound {
+                Some((value, _)) if effects::is_buffer(m, *arg) => self.env[raw(value)].clone().unwrap_or_default(),
+                Some((_, rope)) => rope.clone(),
+                None => {
+                    let mut mix = Mix::new("lead");
+                    mix.wide(key);
+                    mix.word(index as u64);
+                    Rope::of(mix.done(), self.eval.shapes.bits(*arg))
+                }
+            };
+            self.env[raw(*arg)] = Some(rope);
+        }
+    }
+
+    /// A loop: the deciding body, then the other, once, for an unknown trip.
+    pub(super) fn trips(
+        &mut self,
+        op: OpId,
+        row: &'a OpFacts,
+        values: &[ValueId],
+        operands: &[Rope],
+        depth: usize,
+    ) -> Result<Vec<Rope>, Stop> {
+        let m = self.module;
+        let key = self.eval.key(op, operands, &[]);
+        self.order(op, key);
+        let carried = |at: usize, rope: &Rope| {
+            let mut mix = Mix::new("carried");
+            mix.wide(key);
+            mix.word(at as u64);
+            Rope::of(mix.done(), rope.len)
+        };
+        let mut current: Vec<Rope> = operands.iter().enumerate().map(|(at, rope)| carried(at, rope)).collect();
+        let mut yields: Vec<Vec<Rope>> = Vec::new();
+        if let Some(bytes) = &mut self.bytes {
+            bytes.poison_bodies(op, self.step);
+        }
+        self.state.enter(Some(key));
+        let mut regions: Vec<usize> = (0..m.op_regions(op).len()).collect();
+        regions.sort_by_key(|at| Some(*at) != row.body.cond);
+        for at in regions {
+            let [body] = m.region_blocks(op, at) else { continue };
+            self.bind(*body, row, key, |at| values.get(at).copied().zip(current.get(at)));
+            if let Some(bytes) = &mut self.bytes {
+                let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers, windows: &self.windows };
+                bytes.carried(op, m.block_args(*body), self.step, &|value| view.of(value));
+            }
+            let last = self.block(*body, depth + 1)?;
+            let results = self.yielded(last);
+            if let Some(bytes) = &mut self.bytes {
+                bytes.body_end(last, self.step, &results, &self.eval.wraps, true);
+            }
+            let ropes: Vec<Rope> = results.into_iter().map(|(_, rope)| rope).collect();
+            if Some(at) == row.body.cond && row.body.cond_forwards {
+                let positions: Vec<usize> = row.body.args.below(current.len()).collect();
+                current = operands.to_vec();
+                positions.iter().zip(ropes.iter().skip(1)).for_each(|(at, rope)| current[*at] = rope.clone());
+            }
+            yields.push(ropes);
+        }
+        let done = self.state.leave();
+        self.state.merge(op, key, &[done]);
+        Ok(self.renamed(op, "loop", key, &yields))
+    }
+
+    /// A call by symbol.
+    pub(super) fn call(&mut self, op: OpId, row: &'a OpFacts, operands: &[Rope]) -> Result<Vec<Rope>, Stop> {
+        let m = self.module;
+        let touched = effects::of_callees(m, op, row, self.eval.facts, &mut self.state.names);
+        let key = self.name(op, operands, &touched);
+        self.order(op, key);
+        let results = self.eval.opaque(op, operands, key);
+        self.effects(op, row, key, operands, &touched);
+        Ok(results)
+    }
+}

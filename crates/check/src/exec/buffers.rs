@@ -1,0 +1,148 @@
+//! Buffers and views of variables during a run.
+//!
+//! The rope of a buffer is its addresses; what it holds is looked up through them when it is read, so windows see what is written through other
+//! windows. Where a window's place is not known, writing through it gives the whole buffer a name of its own.
+
+use super::{Machine, raw};
+use crate::effects::{self, Resolved};
+use crate::hash::Mix;
+use crate::names;
+use crate::rope::{Bits, Rope};
+use crate::violation::Violation;
+use neap_ir::facts::OpFacts;
+use neap_ir::{Module, OpId, ValueId};
+use rustc_hash::FxHashMap;
+
+impl Machine<'_, '_> {
+    /// Makes a buffer that holds `content`; the rope of its addresses.
+    pub(super) fn allocate(&mut self, value: ValueId, content: Rope) -> Rope {
+        let mut mix = Mix::new("buffer");
+        mix.word(raw(value) as u64);
+        let name = mix.done();
+        let addresses = Rope::of(name, content.len);
+        self.buffers.insert(name, content);
+        addresses
+    }
+
+    /// What a value holds now: of a buffer its content, of anything else the value.
+    pub(crate) fn held(&mut self, value: ValueId) -> Rope {
+        let rope = self.env[raw(value)].clone().unwrap_or_default();
+        if !effects::is_buffer(self.module, value) {
+            return rope;
+        }
+        let mut out = Rope::default();
+        for seg in rope.segs {
+            if let Some(buffer) = self.buffers.get(&seg.content) {
+                out.append(&buffer.gather(seg.start, seg.levels, &mut self.eval.wraps));
+            } else if let Some(buffer) = self.windows.get(&seg.content).and_then(|name| self.buffers.get(name)) {
+                let mut mix = Mix::new("through a window");
+                mix.wide(seg.content);
+                buffer.feed(&mut mix);
+                out.append(&Rope::of(mix.done(), seg.len()));
+            } else {
+                out.push(seg);
+            }
+        }
+        out
+    }
+
+    /// Puts `content` where a buffer's addresses point. Where they do not run on, the whole buffer gets a name.
+    pub(super) fn store(&mut self, op: OpId, value: ValueId, content: &Rope) {
+        let addresses = self.env[raw(value)].clone().unwrap_or_default();
+        for seg in &addresses.segs {
+            let name = self.windows.get(&seg.content).copied().unwrap_or(seg.content);
+            let Some(old) = self.buffers.get(&name).cloned() else {
+                // A buffer from elsewhere: as if it were everything.
+                self.state.write_all(op, content.hash());
+                continue;
+            };
+            let flat = seg.levels.len() == 1 && seg.levels[0].stride == 1 && name == seg.content;
+            let new = if flat && content.len == seg.len() && addresses.segs.len() == 1 {
+                let mut new = if seg.start > 0 { old.slice(0, seg.start) } else { Rope::default() };
+                new.append(content);
+                let end = seg.start + content.len;
+                if end < old.len {
+                    new.append(&old.slice(end, old.len));
+                }
+                new
+            } else {
+                let mut mix = Mix::new("scattered");
+                [&old, content, &addresses].iter().for_each(|rope| rope.feed(&mut mix));
+                Rope::of(mix.done(), old.len)
+            };
+            self.buffers.insert(name, new);
+        }
+    }
+
+    /// Remembers results that are views of variables, and views of such.
+    pub(super) fn alias(&mut self, op: OpId, row: &OpFacts) {
+        let m = self.module;
+        let Some(bytes) = &self.bytes else { return };
+        let read = bytes.homes.aliases(op, row);
+        for value in m.data_results(op) {
+            let bits = self.env[raw(*value)].as_ref().map_or(0, |rope| rope.len);
+            let found = if read {
+                let touched = effects::resolve(m, op, row, &[], &[], &mut self.state.names);
+                touched.iter().find_map(|touch| match touch.resource {
+                    Resolved::Named(variable) => Some((variable, 0, bits)),
+                    _ => None,
+                })
+            } else {
+                let view = bytes.homes.views.get(value);
+                let from = view.and_then(|(operand, at)| Some((*self.aliases.get(operand)?, *at)));
+                from.map(|((variable, start, whole), at)| (variable, start + Bits::from(at) * 8, whole))
+            };
+            if let Some(found) = found {
+                self.aliases.insert(*value, found);
+            }
+        }
+    }
+
+    /// A view of a variable is what the variable holds now.
+    pub(super) fn stale(&mut self, op: OpId, step: u32, values: &[ValueId]) {
+        for value in values {
+            let Some((variable, start, whole)) = self.aliases.get(value).copied() else { continue };
+            let rope = self.env[raw(*value)].clone().unwrap_or_default();
+            let now = self.state.content(variable, whole);
+            if start + rope.len <= now.len
+                && crate::rope::same(&now.slice(start, start + rope.len), &rope, &self.eval.wraps)
+            {
+                continue;
+            }
+            let m = self.module;
+            let resource = self.state.names.get(&variable).cloned().unwrap_or_else(|| "a variable".to_owned());
+            let (function, reader, span) = (names::func(m, self.func), names::op(m, op), m.op(op).span);
+            let value = names::value(m, *value);
+            self.violations.push(Violation::StaleView { function, reader, step, value, resource, span });
+        }
+    }
+
+    pub(super) fn alloc(&mut self, op: OpId, operands: &[Rope], key: u128) -> Vec<Rope> {
+        let m = self.module;
+        let Some(value) = m.data_results(op).first().copied().filter(|value| effects::is_buffer(m, *value)) else {
+            return self.eval.opaque(op, operands, key);
+        };
+        let content = Rope::of(effects::undefined(), self.eval.shapes.bits(value));
+        vec![self.allocate(value, content)]
+    }
+}
+
+/// What memory holds of each value: of a buffer, the whole buffer.
+pub(super) struct Snapshot<'s> {
+    pub(super) module: &'s Module,
+    pub(super) env: &'s [Option<Rope>],
+    pub(super) buffers: &'s FxHashMap<u128, Rope>,
+    pub(super) windows: &'s FxHashMap<u128, u128>,
+}
+
+impl Snapshot<'_> {
+    pub(super) fn of(&self, value: ValueId) -> Rope {
+        let rope = self.env[raw(value)].clone().unwrap_or_default();
+        let [seg, ..] = &rope.segs[..] else { return rope };
+        if !effects::is_buffer(self.module, value) {
+            return rope;
+        }
+        let name = self.windows.get(&seg.content).unwrap_or(&seg.content);
+        self.buffers.get(name).cloned().unwrap_or(rope)
+    }
+}
