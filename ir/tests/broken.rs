@@ -175,6 +175,8 @@ fn aliases_cannot_blow_up() {
     must_fail("deep", format!("!t0 = i32\n{deep}{}", op("!t999")).as_bytes(), &mut counts);
     let body: String = (1..64).map(|at| format!("#a{at} = #d.x<#a{0}, #a{0}>\n", at - 1)).collect();
     must_fail("in bodies", format!("#a0 = 1\n{body}{}", op("#a63")).as_bytes(), &mut counts);
+    let types: String = (1..64).map(|at| format!("!t{at} = !d.x<!t{0}, !t{0}>\n", at - 1)).collect();
+    must_fail("types in bodies", format!("!t0 = i32\n{types}{}", op("!t63")).as_bytes(), &mut counts);
     must_fail("itself", format!("#a = [#a]\n{}", op("#a")).as_bytes(), &mut counts);
 }
 

@@ -90,3 +90,58 @@ fn a_file_is_split_at_its_lines() {
         neap_ir::parse::split_input(text).iter().map(|chunk| (chunk.text, chunk.offset, chunk.line)).collect();
     assert_eq!(chunks, [("a\n", 0, 0), ("b\n // -----\n", 11, 2), ("c", 34, 5)]);
 }
+
+/// Names that wait for their definition do not outlive their region, and hide nothing for longer.
+#[test]
+fn waiting_names_end_with_their_region() {
+    let text = r#"module {
+  %x = "t.def"() : () -> i32
+  func.func @f() {
+    "t.use"(%x) : (i8) -> ()
+    %x = "t.def"() : () -> i8
+    return
+  }
+  "t.use"(%x) : (i32) -> ()
+  "t.body"() ({
+    "t.use"(%v) : (i8) -> ()
+    %v = "t.def"() : () -> i8
+  }) : () -> ()
+  %v = "t.def"() : () -> i32
+  "t.use"(%v) : (i32) -> ()
+}
+"#;
+    // A value that is read early owns its name: the later one gets another.
+    let (head, tail) = text.split_at(text.find("  %v = \"t.def\"() : () -> i32").expect("the later value"));
+    assert_eq!(round(text), format!("{head}{}", tail.replace("%v", "%v_0")));
+}
+
+/// A value that is read before its definition keeps its name from those between.
+#[test]
+fn a_name_that_waits_is_not_taken() {
+    let text = r#"module {
+  "t.body"() ({
+    "t.use"(%late) : (i8) -> ()
+  }, {
+    %between = "t.def"() : () -> i8
+    "t.use"(%between) : (i8) -> ()
+  }) : () -> ()
+  %late = "t.late"() : () -> i8
+}
+"#;
+    let mut module = parse(text).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    let name = module.intern("x");
+    for op in module.walk(module.top()) {
+        for value in module.results(op).to_vec() {
+            module.set_value_name(value, Some(name));
+        }
+    }
+    let printed = print(&module, &PrintOptions::default());
+    assert_eq!(printed, text.replace("%late", "%x").replace("%between", "%x_0"));
+}
+
+/// MLIR reads `return` in a function's custom form only.
+#[test]
+fn the_sugar_of_return_needs_that_of_the_function() {
+    let text = "module {\n  \"func.func\"() <{function_type = () -> (), sym_name = \"\"}> ({\n    \"func.return\"() : () -> ()\n  }) : () -> ()\n}\n";
+    assert_eq!(round(text), text);
+}
