@@ -42,7 +42,7 @@ pub(crate) fn search(
     effort: u64,
     stats: &mut Stats,
 ) -> Option<Vec<u32>> {
-    if backwards && model.first > 0 {
+    if backwards && model.has_first() {
         return None;
     }
     let back = backwards.then(|| model.reversed());

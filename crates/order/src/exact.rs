@@ -102,7 +102,7 @@ const FIRST_LIMIT: usize = 32;
 
 impl Search<'_, '_> {
     fn run(&mut self, upper: i64) -> Exact {
-        let fronts = if self.fronts[0].cursor.m.first > 0 { 1 } else { 2 };
+        let fronts = if self.fronts[0].cursor.m.has_first() { 1 } else { 2 };
         let mut limit = FIRST_LIMIT;
         loop {
             let mut progress = false;
@@ -324,7 +324,7 @@ impl Search<'_, '_> {
         let path: Vec<u32> = self.states.path(child).into_iter().filter(|&v| inside(v)).collect();
         self.fronts[f].cursor.go(base);
         // Bytes that only the first step holds may meet another op when the path is restricted.
-        let first = f == 0 && self.fronts[0].cursor.steps == 0 && self.fronts[0].cursor.m.first > 0;
+        let first = f == 0 && self.fronts[0].cursor.steps == 0 && self.fronts[0].cursor.m.has_first();
         let limited = first || self.fronts[f].cursor.m.constrained();
         if limited && !self.constraints_allow(f, base, &path) {
             // Back to the child, as the caller left it.

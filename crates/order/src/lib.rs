@@ -20,6 +20,7 @@ mod fixtures;
 mod flow;
 mod greedy;
 mod ids;
+mod infeasible;
 mod matching;
 mod model;
 mod portfolio;

@@ -78,12 +78,17 @@ impl Model {
         !self.limits.is_empty() || self.groups > 0
     }
 
+    /// Whether step 0 is unlike the others, so that the model may not be read backwards.
+    pub(crate) fn has_first(&self) -> bool {
+        self.first > 0 || self.first_class.iter().any(|c| *c != (0, 0))
+    }
+
     /// Bytes live before the first step, without `first`.
     pub(crate) fn start_bytes(&self) -> i64 {
         self.base + (0..self.size.len()).filter(|&s| self.open[s]).map(|s| self.size[s]).sum::<i64>()
     }
 
-    /// The same problem read backwards; an order of it is a reversed order of `self`. Only without `first` bytes.
+    /// The same problem read backwards; an order of it is a reversed order of `self`. Only when [`Model::has_first`] is false.
     pub(crate) fn reversed(&self) -> Model {
         let mut m = self.clone();
         std::mem::swap(&mut m.preds, &mut m.succs);

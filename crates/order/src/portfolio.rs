@@ -19,7 +19,7 @@ pub(crate) fn orders(model: &Model, input: &[u32], latency_weight: u8) -> Vec<(i
         pool.push(subtree::order(model, &topo));
     }
     if !model.constrained() && model.n <= MANY_OPS {
-        if model.first == 0 {
+        if !model.has_first() {
             let back = model.reversed();
             let reverse: Vec<u32> = topo.iter().rev().copied().collect();
             let path = greedy::critical_path(&back, &reverse);

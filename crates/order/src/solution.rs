@@ -150,7 +150,7 @@ pub enum InfeasibleProof {
         op: OpId,
         /// The class.
         class: ClassId,
-        /// Storages of the class that must coexist during `op`.
+        /// Storages of the class that must coexist during `op`, by their representative.
         storages: Vec<StorageId>,
     },
     /// All orders were searched.

@@ -11,9 +11,11 @@ use crate::exact::{self, Limits};
 use crate::ids::OpId;
 use crate::problem::Problem;
 use crate::simulate::simulate;
-use crate::solution::{Failure, Options, OrderMode, Progress, Proof, Schedule, Solution, Stats, Watch};
+use crate::solution::{
+    Failure, InfeasibleProof, Options, OrderMode, Progress, Proof, Schedule, Solution, Stats, Watch,
+};
 use crate::taken::{Taken, merged};
-use crate::{model, portfolio, replay};
+use crate::{infeasible, model, portfolio, replay};
 
 /// Ops at the peak whose flow bound is computed.
 const MOST_PEAK_OPS: usize = 12;
@@ -38,7 +40,12 @@ pub fn solve(problem: &Problem, options: &Options, watch: Watch<'_>) -> Result<S
         OrderMode::Search => search.best(),
     };
     let stats = search.stats;
-    let best = best.ok_or(Failure::NotFound { stats })?;
+    let Some(best) = best else {
+        let proof = infeasible::alone(problem, options);
+        let searched = options.order == OrderMode::Search && search.proved_search;
+        let proof = proof.or(searched.then_some(InfeasibleProof::Search { stats }));
+        return Err(proof.map_or(Failure::NotFound { stats }, |proof| Failure::Infeasible { proof }));
+    };
     search.finish(best).ok_or(Failure::NotFound { stats })
 }
 

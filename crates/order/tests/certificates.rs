@@ -2,10 +2,26 @@
 
 mod common;
 
-use common::{Random, add_placements, plain};
-use neap_order::{Certificate, Node, Op, OpId, Options, Problem, SetFlow, Spec, StorageId, solve};
+use common::{Random, plain};
+use neap_order::{Certificate, Node, Op, OpId, Options, Placement, Problem, SetFlow, Spec, Storage, StorageId, solve};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+
+/// Turns some reads of small storages into placement candidates, so that certificates have to deal with parts.
+fn add_placements(spec: &mut Spec, random: &mut Random) {
+    let mut used = vec![0u64; spec.storages.len()];
+    for part in 0..spec.storages.len() {
+        let Some(&op) = spec.storages[part].readers.first().filter(|_| random.chance(40)) else { continue };
+        let writes = |s: &Storage| s.writers.as_slice() == [op];
+        let Some(whole) = spec.storages.iter().position(writes).filter(|&w| w != part) else { continue };
+        let (offset, size) = (used[whole], spec.storages[part].size);
+        if offset + size <= spec.storages[whole].size {
+            used[whole] += size;
+            let (part, whole) = (StorageId(part as u32), StorageId(whole as u32));
+            spec.placement.push(Placement { op, part, whole, offset, required: false });
+        }
+    }
+}
 
 /// The network's ingredients, from the problem alone.
 struct View<'p> {

@@ -1,7 +1,7 @@
 //! Random problems for tests, the same on every machine.
 #![allow(unreachable_pub, reason = "each test file is a crate of its own and uses a part")]
 
-use neap_order::{InPlace, Op, OpId, Placement, Spec, Storage, StorageId};
+use neap_order::{InPlace, Op, OpId, Spec, Storage, StorageId};
 
 /// Numbers, the same on every machine (SplitMix64).
 pub struct Random(pub u64);
@@ -77,22 +77,6 @@ fn results(spec: &mut Spec, random: &mut Random, op: OpId, reads: &[usize]) {
         spec.storages.push(Storage { size, writers: vec![op], live_out, ..Storage::default() });
         if let Some(x) = over {
             spec.in_place.push(InPlace { op, result, operand: StorageId(x as u32), required: false });
-        }
-    }
-}
-
-/// Turns some reads of small storages into placement candidates, so that certificates have to deal with parts.
-pub fn add_placements(spec: &mut Spec, random: &mut Random) {
-    let mut used = vec![0u64; spec.storages.len()];
-    for part in 0..spec.storages.len() {
-        let Some(&op) = spec.storages[part].readers.first().filter(|_| random.chance(40)) else { continue };
-        let writes = |s: &Storage| s.writers.as_slice() == [op];
-        let Some(whole) = spec.storages.iter().position(writes).filter(|&w| w != part) else { continue };
-        let (offset, size) = (used[whole], spec.storages[part].size);
-        if offset + size <= spec.storages[whole].size {
-            used[whole] += size;
-            let (part, whole) = (StorageId(part as u32), StorageId(whole as u32));
-            spec.placement.push(Placement { op, part, whole, offset, required: false });
         }
     }
 }
