@@ -237,7 +237,9 @@ fn checked(job: &Job<'_>, source: &Module, module: &Module) -> Result<Check, Fai
 
 /// Whether a pipeline has any of the passes that a plan is made by.
 fn plans(pipeline: &Pipeline) -> bool {
-    let planner = |pass: &str| PIPELINES.iter().any(|known| known.name == "plan" && known.passes.split(',').any(|name| name == pass));
+    let planner = |pass: &str| {
+        PIPELINES.iter().any(|known| known.name == "plan" && known.passes.split(',').any(|name| name == pass))
+    };
     pipeline.steps().any(|step| planner(step.info().name))
 }
 

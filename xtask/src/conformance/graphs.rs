@@ -1,6 +1,6 @@
 //! All ordering graphs: planned, checked, printed as `mlir-opt` does, and no peak above that of the order in the file.
 
-use super::{Tally, checked, field, mlir, first, plan, table};
+use super::{Tally, checked, field, first, mlir, plan, table};
 use crate::{Outcome, sh};
 use std::path::Path;
 

@@ -29,10 +29,16 @@ pub(super) fn present() -> Outcome {
 /// A file that we printed: accepted, round-tripped, and byte-equal in the generic form up to SSA names.
 pub(super) fn same_print(file: &Path) -> Outcome {
     let path = file.to_string_lossy();
-    let flags = ["--allow-unregistered-dialect", "--mlir-print-op-generic", "--mlir-print-debuginfo", "--mlir-print-local-scope"];
+    let flags = [
+        "--allow-unregistered-dialect",
+        "--mlir-print-op-generic",
+        "--mlir-print-debuginfo",
+        "--mlir-print-local-scope",
+    ];
     let theirs = sh::program(MLIR_OPT, flags.into_iter().chain(["--verify-roundtrip", &*path]));
     let theirs = normalise_ssa(&without_places(&sh::stdout(&mut { theirs })?, &path));
-    let ours = ["opt", &*path, "--pass-pipeline=builtin.module()", "--mlir-print-op-generic", "--no-check", "--summary=none"];
+    let ours =
+        ["opt", &*path, "--pass-pipeline=builtin.module()", "--mlir-print-op-generic", "--no-check", "--summary=none"];
     let ours = normalise_ssa(&sh::stdout(&mut sh::neap(ours)?)?);
     first_difference(&theirs, &ours)
 }
