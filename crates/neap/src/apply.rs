@@ -66,7 +66,7 @@ pub fn apply(module: &mut Module, flags: &SourceFlags, profile: &Profile, facts:
     Ok(Applied { excluded })
 }
 
-/// Writes what identifies each function's graph, before any pass changes it. One that is there speaks of the graph that an earlier run
+/// Writes what identifies each function's graph, as the checker will see it: after the flags, before any pass. One that is there speaks of the graph that an earlier run
 /// started from.
 pub fn fingerprint(module: &mut Module) {
     for func in module.functions() {

@@ -118,10 +118,10 @@ pub fn run<'a>(job: &'a Job<'a>, mut module: Module, progress: &'a Progress<'a>)
         let strip = Pipeline::parse("strip-plan").map_err(|error| bug(error.diagnostic()))?;
         pipeline::run(&mut module, &strip, run, &mut Quiet).map_err(|error| failed(&error))?;
     }
+    let applied = apply::apply(&mut module, &job.common.source, &job.setup.profile, facts)?;
     if plans(job.pipeline) {
         apply::fingerprint(&mut module);
     }
-    let applied = apply::apply(&mut module, &job.common.source, &job.setup.profile, facts)?;
     let source = module.clone();
     let mut watch = Watch {
         progress,

@@ -122,7 +122,7 @@ fn peak(function: &Function, room: usize) -> Vec<String> {
     let Some(peak) = &function.peak_step else { return Vec::new() };
     let bytes = grouped(function.plan.peak.into());
     let mut lines =
-        vec![row("peak", &format!("{bytes} B at step {} of {}, {}:", peak.step, function.ops, shown(&peak.op, 60)))];
+        vec![row("peak", &format!("{bytes} B at step {} of {}, {}:", peak.step, function.ops, op(&peak.op)))];
     let held: Vec<_> = peak.storages.iter().filter_map(|id| function.storages.get(*id as usize)).collect();
     let all = held.len() <= room.saturating_sub(1);
     let listed = if all { held.len() } else { room.saturating_sub(2) };
@@ -153,6 +153,14 @@ fn peak(function: &Function, room: usize) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// What an operation is, and its name shortened.
+fn op(name: &str) -> String {
+    match name.split_once(" (") {
+        Some((kind, rest)) => format!("{} ({})", shown(kind, 40), shown(rest.trim_end_matches(')'), 50)),
+        None => shown(name, 60),
+    }
 }
 
 fn share(bytes: u64, function: &Function) -> f64 {

@@ -34,7 +34,6 @@ pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Fa
         Ok(module) => module,
         Err(failure) => return Ok(place(&planned, &failure, streams)),
     };
-    apply::fingerprint(&mut source);
     apply::apply(&mut source, &request.source, &setup.profile, &setup.facts)?;
     let options = neap_check::Options {
         callees_have_arenas: setup.profile.own_arena_per_function,

@@ -1,0 +1,288 @@
+//! The program as a user meets it: exit codes, streams, files that are whole or not there, and what it says when something is wrong.
+
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const GOOD: &str = "func.func @main(%x: tensor<64xi8>) -> tensor<16xi8> {
+  %a = \"neap.opaque\"(%x) {neap.name = \"first\"} : (tensor<64xi8>) -> tensor<32xi8>
+  %b = \"neap.opaque\"(%x) : (tensor<64xi8>) -> tensor<16xi8>
+  %c = \"neap.opaque\"(%a, %b) : (tensor<32xi8>, tensor<16xi8>) -> tensor<16xi8>
+  return %c : tensor<16xi8>
+}
+";
+
+const NEAP: &str = env!("CARGO_BIN_EXE_neap");
+
+fn program(program: &str, folder: &Path, args: &[&str], input: &str) -> Output {
+    let mut child = Command::new(program)
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("piped");
+    // A run that fails early does not read its input.
+    drop(stdin.write_all(input.as_bytes()));
+    drop(stdin);
+    child.wait_with_output().expect("the binary ends")
+}
+
+/// A run in an empty folder with `in.mlir` in it, and what it said.
+fn neap(args: &[&str], input: &str) -> (i32, String, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    neap_in(folder.path(), args, input)
+}
+
+fn neap_in(folder: &Path, args: &[&str], input: &str) -> (i32, String, String) {
+    std::fs::write(folder.join("in.mlir"), input).expect("the input is written");
+    let output = program(NEAP, folder, args, input);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("all output is text");
+    (output.status.code().expect("no signal"), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn opt_prints_the_plan_and_says_the_rest_elsewhere() {
+    for file in ["-", "in.mlir"] {
+        let (code, out, err) = neap(&["opt", file], GOOD);
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains("neap.offsets") && out.starts_with("module"), "{out}");
+        assert!(err.contains("checked") && !err.contains("neap.offsets"), "{err}");
+        assert!(err.lines().count() <= 12, "{err}");
+    }
+}
+
+#[test]
+fn plan_prints_the_summary_and_writes_by_extension() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (code, out, err) = neap_in(folder.path(), &["plan", "in.mlir", "-o", "o.mlir", "-o", "o.json", "-o", "o.csv"], GOOD);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("arena") && out.lines().count() <= 12, "{out}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it was written");
+    assert!(read("o.mlir").contains("neap.offsets"));
+    assert!(read("o.csv").starts_with("id,lower,upper,size,offset,"));
+    assert!(serde_json::from_str::<Value>(&read("o.json")).is_ok());
+    let (code, _, err) = neap_in(folder.path(), &["plan", "in.mlir", "-o", "o.html"], GOOD);
+    assert!(code == 2 && err.contains("mlir, json, csv"), "{err}");
+}
+
+#[test]
+fn json_is_all_that_its_stream_carries_and_its_parts_add_up() {
+    let (code, out, err) = neap(&["opt", "-", "--summary=json", "--mlir-timing", "--mlir-pass-statistics"], GOOD);
+    assert_eq!(code, 0);
+    assert!(out.contains("neap.offsets"));
+    let summary: Value = serde_json::from_str(&err).unwrap_or_else(|error| panic!("{error}\n{err}"));
+    assert_eq!((summary["version"].as_u64(), summary["check"].as_str()), (Some(1), Some("passed")));
+    let main = &summary["functions"][0];
+    let saved: i64 = main["saved"].as_object().expect("parts").values().filter_map(Value::as_i64).sum();
+    assert_eq!(saved, main["source"]["peak"].as_i64().unwrap() - main["plan"]["arena"].as_i64().unwrap());
+    let id = |value: &Value| value.as_u64().unwrap() as usize;
+    let held = main["peak_step"]["storages"].as_array().expect("ids").iter().map(id);
+    let bytes: u64 = held.map(|id| main["storages"][id]["size"].as_u64().unwrap()).sum();
+    assert_eq!(bytes, main["plan"]["peak"].as_u64().unwrap());
+}
+
+#[test]
+fn wrong_input_is_1_with_the_place_and_nothing_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bad = GOOD.replace("%a, %b)", "%a, %nothing)");
+    let (code, out, err) = neap_in(folder.path(), &["opt", "in.mlir", "-o", "out.mlir"], &bad);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("in.mlir:4:") && err.contains("nothing"), "{err}");
+    assert!(!folder.path().join("out.mlir").exists());
+    assert_eq!(neap(&["plan", "missing.mlir"], GOOD).0, 1);
+    assert_eq!(neap(&["opt", "-"], "\u{0}\u{1}binary").0, 1);
+    assert_eq!(neap(&["opt", "-"], "").0, 0, "an empty module is a module");
+}
+
+#[test]
+fn usage_is_2_and_suggests() {
+    for (args, says) in [
+        (&["opt", "-", "--reoder"][..], "--reorder"),
+        (&["opt", "-", "--pass-pipeline=reoder"], "did you mean `reorder`?"),
+        (&["opt", "-", "--keep=frist"], "did you mean `first`?"),
+        (&["opt", "-", "--profile=tflit"], "did you mean `tflite`?"),
+        (&["opt", "-", "--arena=s=1KB"], "write `KiB`"),
+        (&["opt", "-", "--external=%a"], "neither an argument nor a result"),
+        (&["plan"], "FILE"),
+        (&[], "Usage"),
+    ] {
+        let (code, out, err) = neap(args, GOOD);
+        assert!(code == 2 && out.is_empty() && err.contains(says), "{args:?}: {code}\n{err}");
+    }
+    let (code, out, err) = neap(&["--version"], "");
+    assert!(code == 0 && out.starts_with("neap ") && err.is_empty());
+}
+
+#[test]
+fn demands_that_cannot_be_met_are_3() {
+    let (code, out, err) = neap(&["plan", "in.mlir", "--budget", "50"], GOOD);
+    assert!(code == 3 && out.is_empty() && err.contains("proved infeasible"), "{err}");
+    assert_eq!(neap(&["plan", "in.mlir", "--budget", "1KiB"], GOOD).0, 0);
+    let (code, out, err) = neap(&["opt", "in.mlir", "--arena", "sram=50"], GOOD);
+    assert!(code == 3 && out.is_empty() && err.contains("no plan can fit"), "{code} {err}");
+}
+
+#[test]
+fn check_accepts_a_plan_and_refuses_one_that_was_tampered_with() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_, planned, _) = neap_in(folder.path(), &["opt", "in.mlir"], GOOD);
+    let write = |text: &str| std::fs::write(folder.path().join("planned.mlir"), text).expect("written");
+    write(&planned);
+    let check = ["check", "in.mlir", "planned.mlir"];
+    let (code, out, err) = neap_in(folder.path(), &check, GOOD);
+    assert!(code == 0 && out.contains("accepted"), "{err}");
+    let at = planned.find("neap.offsets = array<i64: 96>").or(planned.find("neap.offsets = array<i64: 64>"));
+    let at = at.expect("a result above the argument") + "neap.offsets = array<i64: ".len();
+    write(&format!("{}00{}", &planned[..at], &planned[at + 2..]));
+    let (code, out, err) = neap_in(folder.path(), &check, GOOD);
+    assert!(code == 1 && out.is_empty() && err.contains("error"), "{code}\n{err}");
+    // A plan that is only passed through is judged as well, and is someone else's.
+    let (code, out, _) = neap_in(folder.path(), &["opt", "planned.mlir", "--pass-pipeline=builtin.module()"], GOOD);
+    assert_eq!((code, out.as_str()), (1, ""));
+}
+
+#[test]
+fn the_input_is_never_changed_and_a_failed_run_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (code, _, err) = neap_in(folder.path(), &["opt", "in.mlir", "-o", "./in.mlir"], GOOD);
+    assert!(code == 2 && err.contains("never changed"), "{err}");
+    let (code, _, _) = neap_in(folder.path(), &["plan", "in.mlir", "-o", "a.mlir", "-o", "missing/b.mlir"], GOOD);
+    assert_eq!(code, 2);
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["in.mlir"]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("in.mlir")).unwrap(), GOOD);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let many: String = (0..20_000).map(|at| format!("  %v{at} = \"neap.opaque\"() : () -> tensor<1xi8>\n")).collect();
+    let text = format!("func.func @main() {{\n{many}  return\n}}\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("in.mlir"), text).expect("written");
+    let mut child = Command::new(NEAP)
+        .args(["opt", "in.mlir", "--pass-pipeline=builtin.module()"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut first = [0; 10];
+    child.stdout.as_mut().expect("piped").read_exact(&mut first).expect("something is printed");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the binary ends");
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn pass_flags_run_in_their_order_with_their_options() {
+    let (code, _, err) = neap(&["opt", "-", "--reorder=effort=1000", "--dce", "--assign-offsets", "--dump-pass-pipeline"], GOOD);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("builtin.module(func.func(reorder{effort=1000},dce,assign-offsets))"), "{err}");
+    let (code, out, _) = neap(&["opt", "--list-passes"], "");
+    assert!(code == 0 && out.contains("--reorder") && out.contains("effort") && out.contains("--plan"));
+    let (_, _, err) = neap(&["opt", "-", "--mlir-print-ir-after=reorder", "--summary=none"], GOOD);
+    assert_eq!(err.matches("IR Dump After reorder").count(), 1, "{err}");
+    let (_, _, err) = neap(&["opt", "-", "--mlir-print-ir-before-all", "--summary=none"], GOOD);
+    assert_eq!(err.matches("IR Dump Before").count(), 5, "{err}");
+}
+
+#[test]
+fn parts_of_a_file_are_modules_of_their_own() {
+    let two = format!("{GOOD}// -----\n{GOOD}");
+    let (code, out, err) = neap(&["opt", "-", "--split-input-file", "--summary=none"], &two);
+    assert!(code == 0 && out.matches("// -----").count() == 1 && out.matches("@main").count() == 2, "{err}");
+    let bad = format!("{GOOD}// -----\n{}", GOOD.replace("return %c", "return %d"));
+    let (code, out, err) = neap(&["opt", "in.mlir", "--split-input-file"], &bad);
+    assert!(code == 1 && out.is_empty() && err.contains("in.mlir:12:"), "{err}");
+    let expected = bad.replace("  return %d", "  // expected-error @below {{%d}}\n  return %d");
+    assert_eq!(neap(&["opt", "-", "--split-input-file", "--verify-diagnostics"], &expected).0, 0);
+    assert_eq!(neap(&["opt", "-", "--split-input-file", "--verify-diagnostics"], &bad).0, 1);
+}
+
+#[test]
+fn a_reproducer_holds_module_and_pipeline() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let blind = GOOD.replace("tensor<32xi8>", "tensor<?xi8>");
+    let flags = ["opt", "in.mlir", "--assign-offsets=method=first-fit", "--mlir-pass-pipeline-crash-reproducer=repro.mlir"];
+    let (code, _, err) = neap_in(folder.path(), &flags, &blind);
+    assert!(code == 1 && err.contains("repro.mlir"), "{err}");
+    let (code, _, err) = neap_in(folder.path(), &["opt", "repro.mlir", "--run-reproducer", "--dump-pass-pipeline"], GOOD);
+    assert!(code == 1 && err.contains("assign-offsets{method=first-fit}"), "{err}");
+    assert_eq!(neap(&["opt", "-", "--run-reproducer"], GOOD).0, 1);
+}
+
+#[test]
+fn flags_become_attributes_of_the_module() {
+    let flags = ["opt", "-", "--keep=first", "--pin=%b@128", "--external=%x", "--arena=sram=4KiB:64", "--summary=none"];
+    let (code, out, err) = neap(&flags, GOOD);
+    assert_eq!(code, 0, "{err}");
+    for part in ["neap.keep", "neap.pin = array<i64: 128>", "neap.offsets = array<i64: 128>", "neap.io = \"external\"", "size = 4096 : i64", "neap.arena = @sram"] {
+        assert!(out.contains(part), "{part}\n{out}");
+    }
+    let blind = GOOD.replace("tensor<32xi8>", "tensor<?xi8>");
+    let (code, _, err) = neap(&["opt", "-"], &blind);
+    assert!(code == 1 && err.contains("bound"), "{err}");
+    let (code, out, err) = neap(&["opt", "-", "--dim=first.0=1..32"], &blind);
+    assert!(code == 0 && out.contains("neap.bounds = {dim_first_0 = array<i64: 1, 32>}"), "{out}{err}");
+    let (code, _, err) = neap(&["opt", "-", "--exclude-dynamic"], &blind);
+    assert!(code == 0 && err.contains("left out"), "{err}");
+}
+
+#[test]
+fn what_was_not_checked_or_not_known_is_said() {
+    let (code, _, err) = neap(&["opt", "-", "--no-check"], GOOD);
+    assert!(code == 0 && err.contains("NOT CHECKED"), "{err}");
+    let odd = GOOD.replace("\"neap.opaque\"(%a, %b)", "\"odd.op\"(%a, %b)");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (code, _, err) = neap_in(folder.path(), &["opt", "in.mlir", "--dialect-stub", "odd.toml"], &odd);
+    assert!(code == 0 && err.contains("1 x odd.op"), "{err}");
+    let (code, _, err) = neap_in(folder.path(), &["opt", "in.mlir", "--dialect", "odd.toml"], &odd);
+    assert!(code == 0 && !err.contains("odd.op:"), "{err}");
+    let (code, _, err) = neap(&["opt", "-", "--assume-pure=odd"], &odd);
+    assert!(code == 0 && !err.contains("1 x odd.op"), "{err}");
+}
+
+#[test]
+fn nothing_is_shared_when_that_is_asked_for() {
+    let (code, _, err) = neap(&["opt", "-", "--no-reuse", "--summary=json"], GOOD);
+    assert_eq!(code, 0, "{err}");
+    let summary: Value = serde_json::from_str(&err).expect("JSON");
+    assert_eq!(summary["functions"][0]["plan"]["arena"].as_u64(), Some(64 + 32 + 16 + 16));
+}
+
+#[test]
+fn neap_opt_is_neap_opt() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let short = program(env!("CARGO_BIN_EXE_neap-opt"), folder.path(), &["-", "--summary=none"], GOOD);
+    let long = program(NEAP, folder.path(), &["opt", "-", "--summary=none"], GOOD);
+    assert_eq!((short.status.code(), short.stdout), (Some(0), long.stdout));
+}
+
+#[test]
+fn pack_reads_and_writes_tables() {
+    let table = "id,lower,upper,size\na,0,2,90\nb,1,3,70\nc,2,4,50\n";
+    let (code, out, err) = neap(&["pack", "-"], table);
+    assert!(code == 0 && out.starts_with("id,lower,upper,size,offset\n") && err.contains("160"), "{out}{err}");
+    let (code, out, err) = neap(&["pack", "-", "--capacity=100"], table);
+    assert!(code == 3 && out.is_empty() && err.contains("proved infeasible"), "{err}");
+    assert_eq!(neap(&["pack", "-"], "id,lower\n").0, 1);
+}
+
+#[test]
+fn models_are_read_as_they_are() {
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tflite/tflm_micro_speech_quantized.tflite");
+    let model = model.to_string_lossy();
+    let (code, out, err) = neap(&["plan", &model], "");
+    assert!(code == 0 && out.contains("profile tflite, checked"), "{out}{err}");
+    let (code, out, _) = neap(&["import", &model], "");
+    assert!(code == 0 && out.contains("tfl.fully_connected"), "{out}");
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("cut.tflite"), &std::fs::read(&*model).unwrap()[..5000]).unwrap();
+    let (code, out, err) = neap_in(folder.path(), &["plan", "cut.tflite"], "");
+    assert!(code == 1 && out.is_empty() && err.starts_with("error"), "{err}");
+    assert_eq!(neap(&["plan", "in.onnx"], "").0, 1);
+}
