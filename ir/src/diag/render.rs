@@ -27,15 +27,37 @@ pub struct Source<'a> {
 /// Renders diagnostics, one after the other, each ending with a line break and separated by empty lines.
 pub fn render(diagnostics: &[Diagnostic], source: &Source<'_>, color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let lines = Lines::of(source.text);
     let mut out = String::new();
     for (at, diagnostic) in diagnostics.iter().enumerate() {
         if at > 0 {
             out.push('\n');
         }
-        out.push_str(&renderer.render(&[group(diagnostic, source)]));
+        out.push_str(&renderer.render(&[group(diagnostic, source, &lines)]));
         out.push('\n');
     }
     out
+}
+
+/// Where the lines of a text start: many diagnostics are placed in it.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &[u8]) -> Lines {
+        let starts = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+        Lines(std::iter::once(0).chain(starts).collect())
+    }
+
+    /// The line of a byte, from 0.
+    fn line(&self, byte: usize) -> usize {
+        self.0.partition_point(|start| *start <= byte) - 1
+    }
+
+    /// The bytes of a line without its end.
+    fn range(&self, line: usize, text: &[u8]) -> Range<usize> {
+        let end = self.0.get(line + 1).map_or(text.len(), |next| next - 1);
+        self.0[line]..end
+    }
 }
 
 /// Line and column of a byte, both from 1; the column counts characters.
@@ -46,13 +68,13 @@ pub fn line_column(source: &Source<'_>, byte: u32) -> (usize, usize) {
     (line, readable(&before[line_start..]).chars().count() + 1)
 }
 
-fn group<'a>(diagnostic: &Diagnostic, source: &Source<'a>) -> Group<'a> {
+fn group<'a>(diagnostic: &Diagnostic, source: &Source<'a>, lines: &Lines) -> Group<'a> {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Remark => Level::INFO.with_name("remark"),
     };
-    let mut group = level.primary_title(clean(&diagnostic.message)).elements(excerpts(diagnostic, source));
+    let mut group = level.primary_title(clean(&diagnostic.message)).elements(excerpts(diagnostic, source, lines));
     for note in &diagnostic.notes {
         group = group.element(Level::NOTE.message(clean(note)));
     }
@@ -62,59 +84,51 @@ fn group<'a>(diagnostic: &Diagnostic, source: &Source<'a>) -> Group<'a> {
     group
 }
 
-/// A place to show: its lines in the source, and what to say about it.
+/// A place to show: its bytes, its line from 0, and what to say about it.
 struct Place<'d> {
     span: Range<usize>,
-    lines: Range<usize>,
+    line: usize,
     label: Option<&'d str>,
 }
 
-fn excerpts<'a>(diagnostic: &Diagnostic, source: &Source<'a>) -> Vec<Element<'a>> {
+fn excerpts<'a>(diagnostic: &Diagnostic, source: &Source<'a>, lines: &Lines) -> Vec<Element<'a>> {
     let mut places: Vec<Place<'_>> = Vec::new();
     if !diagnostic.span.is_none() {
-        places.push(Place::new(diagnostic.span, None, source));
+        places.push(Place::new(diagnostic.span, None, source, lines));
     }
     let related = diagnostic.related.iter().filter(|(span, _)| !span.is_none());
-    places.extend(related.map(|(span, label)| Place::new(*span, Some(label), source)));
-    let Some(first) = places.first() else {
-        // What is said about a command line has no source at all.
-        return if source.name.is_empty() { Vec::new() } else { vec![Origin::path(source.name.to_owned()).into()] };
+    places.extend(related.map(|(span, label)| Place::new(*span, Some(label), source, lines)));
+    let Some(main) = places.first().map(|first| first.line) else {
+        return vec![Origin::path(source.name.to_owned()).into()];
     };
-    let main = first.lines.clone();
-    let lines_apart = |place: &Place<'_>| {
-        let between = place.lines.start.min(main.start)..place.lines.start.max(main.start);
-        source.text[between].iter().filter(|byte| **byte == b'\n').count()
-    };
-    let (near, far): (Vec<_>, Vec<_>) = places.into_iter().partition(|place| lines_apart(place) <= NEAR);
-    let mut elements = vec![excerpt(&near, source)];
-    elements.extend(far.into_iter().map(|place| excerpt(&[place], source)));
+    let (near, far): (Vec<_>, Vec<_>) = places.into_iter().partition(|place| place.line.abs_diff(main) <= NEAR);
+    let mut elements = vec![excerpt(&near, source, lines)];
+    elements.extend(far.into_iter().map(|place| excerpt(&[place], source, lines)));
     elements
 }
 
 impl<'d> Place<'d> {
-    fn new(span: Span, label: Option<&'d str>, source: &Source<'_>) -> Place<'d> {
-        let text = source.text;
-        let start = text.len().min(span.start as usize);
-        let line_start = text[..start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let line_end = text[start..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| start + at);
+    fn new(span: Span, label: Option<&'d str>, source: &Source<'_>, lines: &Lines) -> Place<'d> {
+        let start = source.text.len().min(span.start as usize);
+        let line = lines.line(start);
         // Of a place with several lines the first is shown.
-        let end = (span.end as usize).clamp(start, line_end.max(start));
-        Place { span: start..end, lines: line_start..line_end, label }
+        let end = (span.end as usize).clamp(start, lines.range(line, source.text).end.max(start));
+        Place { span: start..end, line, label }
     }
 }
 
-fn excerpt<'a>(places: &[Place<'_>], source: &Source<'a>) -> Element<'a> {
-    let from = places.iter().map(|place| place.lines.start).min().unwrap_or(0);
-    let to = places.iter().map(|place| place.lines.end).max().unwrap_or(0);
-    let shown = &source.text[from..to];
-    let start = places[0].span.start;
-    if shown.split(|byte| *byte == b'\n').any(|line| line.len() > MAX_LINE) {
-        let (line, column) = line_column(source, start as u32);
+fn excerpt<'a>(places: &[Place<'_>], source: &Source<'a>, lines: &Lines) -> Element<'a> {
+    let first = places.iter().map(|place| place.line).min().unwrap_or(0);
+    let last = places.iter().map(|place| place.line).max().unwrap_or(0);
+    let from = lines.0[first];
+    let shown = &source.text[from..lines.range(last, source.text).end];
+    if (first..=last).any(|line| lines.range(line, source.text).len() > MAX_LINE) {
+        let column = places[0].span.start - lines.0[places[0].line] + 1;
+        let line = places[0].line + 1 + source.line;
         return Origin::path(source.name.to_owned()).line(line).char_column(column).into();
     }
     let text = readable(shown);
-    let first_line = source.text[..from].iter().filter(|byte| **byte == b'\n').count() + 1 + source.line;
-    let mut snippet = Snippet::source(text.clone()).line_start(first_line).path(source.name.to_owned());
+    let mut snippet = Snippet::source(text.clone()).line_start(first + 1 + source.line).path(source.name.to_owned());
     for (at, place) in places.iter().enumerate() {
         let kind = if at == 0 && place.label.is_none() { AnnotationKind::Primary } else { AnnotationKind::Context };
         let span = text.floor_char_boundary(place.span.start - from)..text.ceil_char_boundary(place.span.end - from);

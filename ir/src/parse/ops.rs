@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Moves inherent attributes that were given among the others.
-    fn settle_inherent(&mut self, op: OpId) {
+    pub(super) fn settle_inherent(&mut self, op: OpId) {
         let name = self.module.op_name(op);
         let Some((_, keys)) = INHERENT.iter().find(|(known, _)| *known == name) else { return };
         for key in *keys {

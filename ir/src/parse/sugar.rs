@@ -81,16 +81,13 @@ impl<'a> Parser<'a> {
         self.enter()?;
         let attrs = self.dict()?;
         self.leave();
-        for (name, value) in attrs {
-            let key = self.module.text(name).to_owned();
-            match &key[..] {
-                "sym_name" | "sym_visibility" | "function_type" | "arg_attrs" | "res_attrs" => {
-                    return self.error(place, format!("`{key}` has a form of its own"));
-                }
-                "no_inline" => self.module.set_prop(op, "no_inline", value),
-                _ => self.module.set_attr(op, &key, value),
-            }
+        let own = ["sym_name", "sym_visibility", "function_type", "arg_attrs", "res_attrs"];
+        if let Some((name, _)) = attrs.iter().find(|(name, _)| own.contains(&self.module.text(*name))) {
+            let message = format!("`{}` has a form of its own", self.module.text(*name));
+            return self.error(place, message);
         }
+        self.module.set_sorted_attrs(op, attrs);
+        self.settle_inherent(op);
         Ok(())
     }
 

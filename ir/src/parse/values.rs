@@ -12,6 +12,7 @@ use crate::module::{BlockId, OpId, ValueId};
 use crate::name::Name;
 use crate::print;
 use crate::types::Ty;
+use rustc_hash::FxHashMap;
 
 /// Operations whose regions see no values from outside.
 pub(crate) const ISOLATED: &[&str] =
@@ -37,7 +38,7 @@ enum Meaning {
         first: u32,
         count: u32,
     },
-    /// Used, not yet defined: the head of a list in [`Scopes::waiting`].
+    /// Used, not yet defined: the head of the list of its result numbers in [`Scopes::waiting`].
     Waiting(u32),
 }
 
@@ -73,6 +74,8 @@ pub(super) struct Scopes {
     /// What to restore at the end of the open isolated regions: entries of outer ones, hidden by a name that waits.
     hidden: Vec<(Name, Entry)>,
     waiting: Vec<Waiting>,
+    /// The same by isolated region, name and result number.
+    waiting_at: FxHashMap<(u32, Name, u32), u32>,
 }
 
 /// Marks the start of a region.
@@ -191,22 +194,20 @@ impl<'a> Parser<'a> {
             Meaning::Waiting(head) => Some(head),
             _ => None,
         };
-        let mut at = head;
-        while let Some(index) = at {
-            let waiting = self.scopes.waiting[index as usize];
-            if waiting.number == used.number {
-                let has = self.module.value_ty(waiting.value);
-                if has == ty {
-                    return Ok(waiting.value);
-                }
-                return self.type_clash(used.span, used.name, ty, has);
+        let key = (self.scopes.isolation, used.name, used.number);
+        if let Some(index) = head.and_then(|_| self.scopes.waiting_at.get(&key)) {
+            let value = self.scopes.waiting[*index as usize].value;
+            let has = self.module.value_ty(value);
+            if has == ty {
+                return Ok(value);
             }
-            at = waiting.next;
+            return self.type_clash(used.span, used.name, ty, has);
         }
         let value = self.module.forward_value(ty);
         let waiting = Waiting { number: used.number, value, span: used.span, name: used.name, next: head, done: false };
         self.scopes.waiting.push(waiting);
         let head = self.scopes.waiting.len() as u32 - 1;
+        self.scopes.waiting_at.insert(key, head);
         let before = self.scopes.set(used.name, Meaning::Waiting(head));
         if before.isolation != self.scopes.isolation {
             self.scopes.hidden.push((used.name, before));
@@ -219,7 +220,7 @@ impl<'a> Parser<'a> {
         let first = self.module.results(op).len() as u32;
         let waiting = self.take_waiting(name, span)?;
         for (number, ty) in types.iter().enumerate() {
-            let value = match self.forward(waiting, number as u32, *ty)? {
+            let value = match self.forward(waiting, name, number as u32, *ty)? {
                 Some(value) => {
                     self.module.adopt_result(op, value);
                     value
@@ -238,7 +239,7 @@ impl<'a> Parser<'a> {
         let span = name.span();
         let name = self.value_name(name);
         let waiting = self.take_waiting(name, span)?;
-        let value = match self.forward(waiting, 0, ty)? {
+        let value = match self.forward(waiting, name, 0, ty)? {
             Some(value) => {
                 self.module.adopt_block_arg(block, value);
                 value
@@ -282,22 +283,20 @@ impl<'a> Parser<'a> {
     }
 
     /// The forward value of result `number`, if one waits; its type must be the result's.
-    fn forward(&mut self, head: Option<u32>, number: u32, ty: Ty) -> Parse<Option<ValueId>> {
-        let mut at = head;
-        while let Some(index) = at {
-            let waiting = &mut self.scopes.waiting[index as usize];
-            if waiting.number == number {
-                waiting.done = true;
-                let (value, span, name) = (waiting.value, waiting.span, waiting.name);
-                let used = self.module.value_ty(value);
-                if used != ty {
-                    return self.type_clash(span, name, used, ty);
-                }
-                return Ok(Some(value));
-            }
-            at = waiting.next;
+    fn forward(&mut self, head: Option<u32>, name: Name, number: u32, ty: Ty) -> Parse<Option<ValueId>> {
+        if head.is_none() {
+            return Ok(None);
         }
-        Ok(None)
+        let key = (self.scopes.isolation, name, number);
+        let Some(index) = self.scopes.waiting_at.remove(&key) else { return Ok(None) };
+        let waiting = &mut self.scopes.waiting[index as usize];
+        waiting.done = true;
+        let (value, span) = (waiting.value, waiting.span);
+        let used = self.module.value_ty(value);
+        if used != ty {
+            return self.type_clash(span, name, used, ty);
+        }
+        Ok(Some(value))
     }
 
     /// Reports uses of results that a definition does not have.
