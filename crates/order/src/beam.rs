@@ -1,8 +1,8 @@
 //! Beam search: an order without proof where the exact search does not come to an end.
 //!
 //! States are met in the order of the ops they have run; of those that have run equally many the ones with the least peak so far, then the least
-//! live bytes, are kept, `width` of them, each once. After each op all free moves within the state's own peak are run (Lemma A:
-//! they lose nothing). Linear in `width` times the ops.
+//! live bytes, are kept, `width` of them, each once. Peaks up to the proven lower bound are all alike. After each op all free moves within the
+//! state's own peak are run (Lemma A: they lose nothing). Linear in `width` times the ops.
 //!
 //! Counts nodes: ops tried.
 
@@ -33,12 +33,12 @@ struct Trail {
     ops: Vec<u32>,
 }
 
-/// The best order below `upper` that a beam finds; `None` if there is none, or the effort ran out before the end.
+/// The best order with a peak below `bounds.1` that a beam finds, given that none is below `bounds.0`; `None` if there is none, or the effort ran out before the end.
 pub(crate) fn search(
     model: &Model,
     backwards: bool,
     width: usize,
-    upper: i64,
+    bounds: (i64, i64),
     effort: u64,
     stats: &mut Stats,
 ) -> Option<Vec<u32>> {
@@ -47,8 +47,9 @@ pub(crate) fn search(
     }
     let back = backwards.then(|| model.reversed());
     let model = back.as_ref().unwrap_or(model);
-    let mut beam = Beam { cursor: Cursor::new(model, !backwards), trails: Vec::new(), upper, spent: 0, found: None };
-    beam.run(width, effort);
+    let mut beam =
+        Beam { cursor: Cursor::new(model, !backwards), trails: Vec::new(), upper: bounds.1, spent: 0, found: None };
+    beam.run(width, bounds.0, effort);
     stats.nodes += beam.spent;
     let mut order = beam.found?;
     if backwards {
@@ -66,11 +67,11 @@ struct Beam<'m> {
 }
 
 impl Beam<'_> {
-    fn run(&mut self, width: usize, effort: u64) {
+    fn run(&mut self, width: usize, floor: i64, effort: u64) {
         let n = self.cursor.m.n;
         let mut buckets: Vec<Vec<Child>> = Vec::new();
         buckets.resize_with(n + 1, Vec::new);
-        self.settle(0, NONE, Vec::new(), &mut buckets);
+        self.settle(floor, NONE, Vec::new(), &mut buckets);
         for steps in 1..=n {
             let mut children = std::mem::take(&mut buckets[steps]);
             children.sort_by_key(|child| (child.peak, child.live, child.hash, child.op));

@@ -37,6 +37,7 @@ mod tighten;
 mod topo;
 mod tree;
 mod validate;
+mod window;
 
 pub use budget::{budget_answer, fits_budget};
 pub use certificate::{Certificate, FlowEdge, Node, SetFlow};

@@ -15,7 +15,7 @@ use crate::solution::{
     Failure, InfeasibleProof, Options, OrderMode, Progress, Proof, Schedule, Solution, Stats, Watch,
 };
 use crate::taken::{Taken, merged};
-use crate::{infeasible, model, portfolio, replay};
+use crate::{infeasible, model, portfolio, replay, window};
 
 /// Ops at the peak whose flow bound is computed.
 const MOST_PEAK_OPS: usize = 12;
@@ -166,11 +166,25 @@ impl Search<'_, '_> {
         if let Some(order) = found.order {
             self.improve(&mut best, order);
         } else {
-            self.forced(&mut best, lower, effort / 2);
+            self.windows(&mut best, lower, effort / 4);
+            self.forced(&mut best, lower, effort / 4);
         }
         self.lower = lower.min(best.peak);
         self.proved_search = lower >= best.peak;
         best
+    }
+
+    /// Windows around the peak, solved exactly.
+    fn windows(&mut self, best: &mut Attempt, lower: i64, effort: u64) {
+        if best.order.is_empty() {
+            return;
+        }
+        let mut order = best.order.clone();
+        let (watch, peak) = (&mut self.watch, best.peak);
+        let mut stop =
+            |nodes: u64, bound: i64| watch(Progress { nodes, peak: peak as u64, lower_bound: bound as u64 }).is_break();
+        window::improve(&best.model, &mut order, lower, effort, &mut self.stats, &mut stop);
+        self.improve(best, order);
     }
 
     /// Beam searches in both directions, at growing widths, for what is left of the effort.
@@ -180,7 +194,7 @@ impl Search<'_, '_> {
         while lower < best.peak && self.stats.nodes < end {
             for backwards in [false, true] {
                 let left = end.saturating_sub(self.stats.nodes);
-                let order = beam::search(&best.model, backwards, width, best.peak, left, &mut self.stats);
+                let order = beam::search(&best.model, backwards, width, (lower, best.peak), left, &mut self.stats);
                 if let Some(order) = order {
                     self.improve(best, order);
                 }
