@@ -1,8 +1,8 @@
 //! neap's intermediate representation: a strict subset of MLIR in arenas.
 //!
-//! Text goes through [`parse`] into a [`Module`], passes change it through its mutators, and [`print`]
+//! Text goes through [`parse()`] into a [`Module`], passes change it through its mutators, and [`print()`]
 //! gives text back that MLIR's own tools accept. [`facts`] says what operations mean; [`plan`] reads and
-//! writes the attributes that a plan is made of; [`verify`] checks the rules of the representation.
+//! writes the attributes that a plan is made of; [`verify()`] checks the rules of the representation.
 //!
 //! This crate knows no pass, no solver and no file system.
 

@@ -1,7 +1,7 @@
 //! Which operations of a block must keep their order because of what they touch, beyond what values already say.
 //!
 //! Per resource an access waits for the last write; a write waits for the reads since it, too. Of these edges those that data flow,
-//! tokens or other edges imply are left out ([`reduce`]). Operations in nested bodies count as the operation around them that stands
+//! tokens or other edges imply are left out ([`reduce()`]). Operations in nested bodies count as the operation around them that stands
 //! in the block; what happens inside a body is a question of its own. So the edges of all blocks together order everything.
 //!
 //! Terminators need no edge: nothing can pass them. An access to *any* variable or buffer counts as a write of all of them, also a

@@ -25,6 +25,6 @@ pub(crate) fn run() -> Outcome {
     format(true)?;
     sh::run(&mut sh::cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
     let mut doc = sh::cargo(["doc", "--workspace", "--no-deps", "--document-private-items", "--quiet"]);
-    sh::run(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
+    sh::run(doc.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links"))?;
     test()
 }

@@ -1,6 +1,6 @@
 //! Memory-aware ordering of a task graph, with proofs.
 //!
-//! [`solve`] takes a [`Problem`] (ops, storages that they write and read, dependencies, candidates for sharing bytes) and returns the order
+//! [`solve()`] takes a [`Problem`] (ops, storages that they write and read, dependencies, candidates for sharing bytes) and returns the order
 //! whose peak of live bytes is least, or the best it found together with a lower bound. Plain data in, plain data out: the crate knows no IR, no
 //! clock and no files.
 

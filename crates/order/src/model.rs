@@ -4,7 +4,7 @@
 //! (arguments count as started, kept storages as never finished). Live bytes are therefore the cut function of a hypergraph: submodular, and the same
 //! read backwards, which is why one code searches in both directions.
 //!
-//! A [`Choice`] says which candidates are decided before the search; the remaining in-place candidates of equal size are
+//! A choice ([`Taken`]) says which candidates are decided before the search; the remaining in-place candidates of equal size are
 //! [`Pair`]s that an order takes whenever it can (taking one never costs bytes, so the order decides).
 
 use crate::csr::Csr;

@@ -129,7 +129,7 @@ impl fmt::Display for ProblemError {
 
 impl std::error::Error for ProblemError {}
 
-/// A rule that a solution breaks, found by [`crate::validate`].
+/// A rule that a solution breaks, found by [`crate::validate()`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each field is named after what it holds, and the variant says the rest")]
 pub enum Violation {

@@ -1,8 +1,8 @@
 //! Static memory allocation: where each storage of a plan lies in the arena.
 //!
 //! Storages are held during half-open ranges of steps; two that share a step must not share a byte; the
-//! highest end is the size of the arena. [`Problem`] is what is asked, [`solve`] answers with an
-//! [`Outcome`]: places, heights, a lower bound, and what is proved. [`validate`] checks any answer and
+//! highest end is the size of the arena. [`Problem`] is what is asked, [`solve()`] answers with an
+//! [`Outcome`]: places, heights, a lower bound, and what is proved. [`validate()`] checks any answer and
 //! shares no code with the solvers. The crate knows no IR, reads no clock, touches no file and never prints.
 //!
 //! ```

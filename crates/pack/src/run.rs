@@ -1,4 +1,4 @@
-//! The state of one call to [`crate::solve`]: the best so far, the bound, the nodes spent, the verdict.
+//! The state of one call to [`crate::solve()`]: the best so far, the bound, the nodes spent, the verdict.
 
 use crate::outcome::{Goal, Infeasible, Options, Outcome, Progress, Proof, Solution, Verdict, Watch};
 use crate::problem::Problem;
