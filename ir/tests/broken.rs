@@ -196,6 +196,7 @@ fn numbers_out_of_range_are_refused() {
         op("1 : f32"),
         op("0x1FFFFFFFF : f32"),
         op("1.0 : i32"),
+        op("!d.x-"),
         op("1.0 : tensor<4xf32>"),
         op(&format!("tensor<{huge}xi8>")),
         op("tensor<9223372036854775808xi8>"),

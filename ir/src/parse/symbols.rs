@@ -117,6 +117,10 @@ impl<'a> Parser<'a> {
             let kept = if pretty.is_none() { &spelled[1..spelled.len() - 1] } else { &spelled[..] };
             body.push_str(kept);
         }
+        if body.ends_with('-') {
+            // It would print as `dialect<body->`, where `->` is an arrow.
+            return self.error(tok.span(), "the name of a dialect's attribute or type cannot end in `-`");
+        }
         Ok(Some(if is_pretty(body.as_bytes()) { format!("{dialect}.{body}") } else { format!("{dialect}<{body}>") }))
     }
 
