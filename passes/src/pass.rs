@@ -35,9 +35,11 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Adds to a counter.
+    /// Adds to a counter. Counters that stay at 0 are not listed.
     pub fn count(&mut self, key: &'static str, by: u64) {
-        *self.stats.entry(key).or_default() += by;
+        if by > 0 {
+            *self.stats.entry(key).or_default() += by;
+        }
     }
 
     /// Explains something about an operation.

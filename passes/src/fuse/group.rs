@@ -147,7 +147,10 @@ impl Apart {
         match self {
             Apart::ReadOutside { reader, outside } => match path(module, *outside, *reader) {
                 Some(path) => {
-                    let names: Vec<&str> = std::iter::once(op).chain(path).map(|op| module.op_name(op)).collect();
+                    let mut names: Vec<&str> = std::iter::once(op).chain(path).map(|op| module.op_name(op)).collect();
+                    if names.len() > NAMES {
+                        names.splice(NAMES / 2..names.len() - NAMES / 2, ["..."]);
+                    }
                     (*reader, format!("that would close a cycle, {}", names.join(" -> ")))
                 }
                 None => (*reader, format!("`{}` reads it too", module.op_name(*outside))),
@@ -159,8 +162,10 @@ impl Apart {
     }
 }
 
+/// Operations of a path that a message names.
+const NAMES: usize = 8;
 /// Operations looked at for the path of a message.
-const LOOK: usize = 256;
+const LOOK: usize = 64;
 
 /// A path of values from one operation to another, both included, if a short look finds one.
 fn path(module: &Module, from: OpId, to: OpId) -> Option<Vec<OpId>> {

@@ -77,8 +77,11 @@ impl Members {
 fn plain(module: &Module, facts: &Facts, op: OpId) -> bool {
     let tensor = |value: &ValueId| matches!(module.ty(module.value_ty(*value)), Type::Tensor { .. });
     let alone = module.op_regions(op).is_empty() && module.successors(op).is_empty();
+    // A computed shape is known as such by the operation that reads it: it cannot go through a fused one.
+    let constant =
+        |value| module.defining_op(value).is_some_and(|from| facts_of(module, facts, from).role == Role::Constant);
     let values = matches!(module.results(op), [result] if tensor(result))
-        && !module.operands(op).any(|value| module.is_token(value));
+        && module.operands(op).all(|value| tensor(&value) || constant(value));
     let fixed = [Role::Constant, Role::Declare, Role::Yield, Role::Handle, Role::Alloc, Role::Token];
     alone && values && !fixed.contains(&facts_of(module, facts, op).role)
 }

@@ -161,7 +161,9 @@ impl Applier<Term, Tables> for Adds {
         _: Option<&egg::PatternAst<Term>>,
         _: Symbol,
     ) -> Vec<Id> {
-        (self.0)(graph, class)
+        // A class that has become part of another one since the search is looked at as that one in the next round: once, not once
+        // for each of its parts.
+        if graph.find(class) == class { (self.0)(graph, class) } else { Vec::new() }
     }
 }
 
