@@ -16,9 +16,6 @@ use neap_order::{InPlace, Op, OpId as Node, Options, Problem, Spec, Storage, Sto
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 
-/// Nodes the solver may spend beyond its greedy orders.
-const EFFORT: u64 = 1_000;
-
 /// What does not depend on the grouping.
 pub(super) struct Outline<'a> {
     module: &'a Module,
@@ -131,7 +128,8 @@ impl<'a> Outline<'a> {
     /// The greedy's peak with operations grouped; none if the problem cannot be stated.
     pub(super) fn peak(&self, groups: &Groups) -> Option<u64> {
         let problem = Problem::new(self.spec(groups)).ok()?;
-        let options = Options { effort: EFFORT, ..Options::default() };
+        // No effort beyond the greedy orders: many groupings are compared.
+        let options = Options { effort: 0, ..Options::default() };
         let solution = solve(&problem, &options, &mut |_| ControlFlow::Continue(())).ok()?;
         Some(solution.peak)
     }
