@@ -1,10 +1,11 @@
 //! The passes that rewrite keep the meaning of random modules, whichever of them run: the independent checker compares both. Once
-//! effects are locked, any order that SSA allows has to mean the same as well.
+//! effects are locked, any order that SSA allows has to mean the same as well. Every subset is planned, too, and the plan run through
+//! its bytes.
 //!
 //! The modules are made of what the passes act on: movements of elements that may cancel, elementwise chains, heavy operations, joins,
 //! splits, variables read as copies and as views, branches. The sequence of random numbers is part of the test.
 
-use neap_check::check_semantics;
+use neap_check::{Options, check, check_semantics};
 use neap_ir::facts::Facts;
 use neap_ir::verify::verify;
 use neap_ir::{BlockId, Module, OpId, PrintOptions, parse, print};
@@ -25,7 +26,9 @@ fn every_subset_of_passes_keeps_the_meaning() {
         let source = parse(&text).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
         verify(&source).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
         for subset in subsets(seed) {
-            for report in transform(&source, &subset, &text) {
+            let mut reports = transform(&source, &subset, &text);
+            reports.extend(plan(&source, &subset, &text));
+            for report in reports {
                 for (key, count) in report.stats {
                     *did.entry(format!("{} {key}", report.name)).or_default() += u32::from(count > 0);
                 }
@@ -45,6 +48,8 @@ fn every_subset_of_passes_keeps_the_meaning() {
         "lock-effects copied",
         "lock-effects edges",
         "lock-effects moved",
+        "reorder in-place",
+        "reorder placed",
     ];
     for key in often {
         assert!(did.get(key).is_some_and(|count| *count >= 20), "`{key}` happened too rarely: {did:#?}");
@@ -60,14 +65,33 @@ fn subsets(seed: u64) -> Vec<String> {
     vec![subset(31), subset(7), subset(4), subset(seed % 31), subset(seed / 31 % 31)]
 }
 
-fn transform(source: &Module, passes: &str, text: &str) -> Vec<PassReport> {
-    let (facts, profile) = (Facts::builtin(), Profile::builtin("none").expect("embedded"));
+/// The module after a pipeline, and what the passes report.
+fn through(source: &Module, passes: &str, facts: &Facts, text: &str) -> (Module, Vec<PassReport>) {
+    let profile = Profile::builtin("none").expect("embedded");
     let mut module = source.clone();
     let pipeline = Pipeline::parse(passes).unwrap_or_else(|error| panic!("{error}"));
-    let settings = Run { facts: &facts, profile: &profile, stop: &|| false, verify_each: true };
+    let settings = Run { facts, profile: &profile, stop: &|| false, verify_each: true };
     let reports = run(&mut module, &pipeline, settings, &mut Quiet).unwrap_or_else(|error| panic!("{passes}: {error}\n{text}"));
     let printed = print(&module, &PrintOptions::default());
     verify(&module).unwrap_or_else(|errors| panic!("{passes}: {errors:#?}\n{text}\n{printed}"));
+    (module, reports)
+}
+
+/// The plan after some passes, right in its bytes.
+fn plan(source: &Module, passes: &str, text: &str) -> Vec<PassReport> {
+    let facts = Facts::builtin();
+    let passes = [passes, "reorder,assign-offsets"].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(",");
+    let (module, reports) = through(source, &passes, &facts, text);
+    let report = check(source, &module, &facts, &Options::default());
+    let printed = || print(&module, &PrintOptions::default());
+    assert!(report.accepted(), "{passes}: {:#?}\n{text}\n{}", report.diagnostics(), printed());
+    reports
+}
+
+fn transform(source: &Module, passes: &str, text: &str) -> Vec<PassReport> {
+    let facts = Facts::builtin();
+    let (mut module, reports) = through(source, passes, &facts, text);
+    let printed = print(&module, &PrintOptions::default());
     let report = check_semantics(source, &module, &facts);
     assert!(report.accepted(), "{passes}: {:#?}\n{text}\n{printed}", report.diagnostics());
     if passes.ends_with("lock-effects") {
@@ -256,8 +280,11 @@ impl Program {
     fn transpose(&mut self) {
         let x = self.pick(|value| value.dims.len() > 1);
         let rank = x.dims.len();
-        let turn = 1 + self.below(rank.max(2) - 1);
-        let perm: Vec<usize> = (0..rank).map(|axis| (axis + turn) % rank).collect();
+        let mut perm: Vec<usize> = (0..rank).collect();
+        for at in (1..rank).rev() {
+            let other = self.below(at + 1);
+            perm.swap(at, other);
+        }
         let dims: Vec<usize> = perm.iter().map(|axis| x.dims[*axis]).collect();
         if self.below(2) == 0 {
             let order = self.constant(&perm);
