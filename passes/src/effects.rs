@@ -196,14 +196,13 @@ fn own(resolve: &Resolve<'_>, op: OpId, aliases: &FxHashMap<ValueId, Box<str>>, 
         }
     }
     let views =
-        |value: ValueId| (0..module.data_results(op).len()).any(|index| resolve.viewed(op, index) == Some(value));
+        |value: ValueId| (0..module.data_results(op).len()).any(|index| resolve.lies_in(op, index) == Some(value));
     for (index, value) in module.data_operands(op).enumerate() {
         if facts.shape_operands.contains(index) {
             continue;
         }
-        if let Some(name) = aliases.get(&value)
-            && !views(value)
-        {
+        // A view counts as a reader as well: what only may be one copies until somebody says otherwise, and a copy reads.
+        if let Some(name) = aliases.get(&value) {
             add(effects, Resource::Variable(name.clone()), Access::Read);
         }
         if resolve.is_buffer(value) && !views(value) && module.op_regions(op).is_empty() {

@@ -116,9 +116,19 @@ impl<'a> Resolve<'a> {
 
     /// The operand that data result `index` is, or may become, a view of.
     pub(super) fn viewed(&self, op: OpId, index: usize) -> Option<ValueId> {
-        let mut declared = self.module.views(op).into_iter().filter(|view| view.result as usize == index);
-        let operand = declared.next().map(|view| view.operand as usize).or_else(|| self.of(op).view_operand(index))?;
-        self.module.data_operands(op).nth(operand)
+        self.lies_in(op, index).or_else(|| self.module.data_operands(op).nth(self.of(op).view_operand(index)?))
+    }
+
+    /// The operand that data result `index` is a view of, so that the operation does nothing for it.
+    pub(super) fn lies_in(&self, op: OpId, index: usize) -> Option<ValueId> {
+        let declared = self.module.views(op).into_iter().find(|view| view.result as usize == index);
+        let row = self.of(op);
+        let must = || row.views.iter().any(|view| view.must && view.results.contains(index));
+        let operand = match declared {
+            Some(view) => Some(view.operand as usize),
+            None => row.view_operand(index).filter(|_| must()),
+        };
+        self.module.data_operands(op).nth(operand?)
     }
 
     /// The operand that a block argument has on every entry of its body.
