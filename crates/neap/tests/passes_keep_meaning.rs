@@ -74,7 +74,8 @@ fn through(source: &Module, passes: &str, facts: &Facts, text: &str) -> (Module,
     let mut module = source.clone();
     let pipeline = Pipeline::parse(passes).unwrap_or_else(|error| panic!("{error}"));
     let settings = Run { facts, profile: &profile, stop: &|| false, verify_each: true };
-    let reports = run(&mut module, &pipeline, settings, &mut Quiet).unwrap_or_else(|error| panic!("{passes}: {error}\n{text}"));
+    let reports =
+        run(&mut module, &pipeline, settings, &mut Quiet).unwrap_or_else(|error| panic!("{passes}: {error}\n{text}"));
     let printed = print(&module, &PrintOptions::default());
     verify(&module).unwrap_or_else(|errors| panic!("{passes}: {errors:#?}\n{text}\n{printed}"));
     (module, reports)
@@ -83,7 +84,12 @@ fn through(source: &Module, passes: &str, facts: &Facts, text: &str) -> (Module,
 /// The plan after some passes, right in its bytes.
 fn plan(source: &Module, passes: &str, text: &str) -> Vec<PassReport> {
     let facts = Facts::builtin();
-    let passes = [passes, "reorder,assign-offsets"].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(",");
+    let passes = [passes, "reorder,assign-offsets"]
+        .iter()
+        .filter(|part| !part.is_empty())
+        .copied()
+        .collect::<Vec<_>>()
+        .join(",");
     let (module, reports) = through(source, &passes, &facts, text);
     let report = check(source, &module, &facts, &Options::default());
     let printed = || print(&module, &PrintOptions::default());
@@ -162,7 +168,12 @@ impl Value {
 
 impl Program {
     fn random(seed: u64) -> Program {
-        let mut program = Program { text: String::new(), random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, values: Vec::new(), count: 0 };
+        let mut program = Program {
+            text: String::new(),
+            random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
+            values: Vec::new(),
+            count: 0,
+        };
         for name in ["h", "g"] {
             program.line(&format!("\"neap.var\"() {{sym_name = \"{name}\", type = tensor<2x3x4xf32>}} : () -> ()"));
         }
@@ -183,7 +194,9 @@ impl Program {
         let types: Vec<String> = results.iter().map(Value::ty).collect();
         let (names, types, args) = (names.join(", "), types.join(", "), args.join(", "));
         let body = std::mem::take(&mut program.text);
-        program.text = format!("{lines}func.func @main({args}, %p: tensor<i1> {CONDITION}) -> ({types}) {{\n{body}  return {names} : {types}\n}}\n");
+        program.text = format!(
+            "{lines}func.func @main({args}, %p: tensor<i1> {CONDITION}) -> ({types}) {{\n{body}  return {names} : {types}\n}}\n"
+        );
         program
     }
 
@@ -200,7 +213,8 @@ impl Program {
 
     /// One of the recent values that fit; the first argument always may.
     fn pick(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
-        let fitting: Vec<Value> = self.values.iter().rev().filter(|value| value.elem != "i1" && fits(value)).take(5).cloned().collect();
+        let fitting: Vec<Value> =
+            self.values.iter().rev().filter(|value| value.elem != "i1" && fits(value)).take(5).cloned().collect();
         if fitting.is_empty() { self.values[0].clone() } else { fitting[self.below(fitting.len())].clone() }
     }
 
@@ -210,7 +224,13 @@ impl Program {
         let result = Value { name: format!("%v{}", self.count), dims, elem };
         let names: Vec<&str> = operands.iter().map(|value| value.name.as_str()).collect();
         let types: Vec<String> = operands.iter().map(|value| value.ty()).collect();
-        let line = format!("{} = \"{name}\"({}){attrs} : ({}) -> {}", result.name, names.join(", "), types.join(", "), result.ty());
+        let line = format!(
+            "{} = \"{name}\"({}){attrs} : ({}) -> {}",
+            result.name,
+            names.join(", "),
+            types.join(", "),
+            result.ty()
+        );
         self.line(&line);
         self.values.push(result.clone());
         result
@@ -266,8 +286,15 @@ impl Program {
     fn binary(&mut self) {
         let x = self.pick(|_| true);
         let last = x.dims.last().copied();
-        let y = self.pick(|value| value.elem == x.elem && (value.dims == x.dims || value.dims.len() == 1 && value.dims.last().copied() == last));
-        let y = if y.elem == x.elem && (y.dims == x.dims || y.dims.len() == 1 && y.dims.last().copied() == last) { y } else { x.clone() };
+        let y = self.pick(|value| {
+            value.elem == x.elem
+                && (value.dims == x.dims || value.dims.len() == 1 && value.dims.last().copied() == last)
+        });
+        let y = if y.elem == x.elem && (y.dims == x.dims || y.dims.len() == 1 && y.dims.last().copied() == last) {
+            y
+        } else {
+            x.clone()
+        };
         let name = ["tfl.add", "tfl.sub", "tfl.mul"][self.below(3)];
         self.op(name, &[&x, &y], "", x.dims.clone(), x.elem);
     }
