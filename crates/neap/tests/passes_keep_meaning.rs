@@ -303,7 +303,7 @@ impl Program {
         let x = self.pick(|_| true);
         let n = x.elements();
         let mut forms = vec![vec![n], vec![1, n], x.dims.clone()];
-        forms.extend((n % 4 == 0).then(|| vec![n / 4, 4]));
+        forms.extend(n.is_multiple_of(4).then(|| vec![n / 4, 4]));
         forms.extend((n == 24).then(|| vec![2, 3, 4]));
         let dims = forms[self.below(forms.len())].clone();
         let shape = self.constant(&dims);

@@ -115,3 +115,6 @@ fn run_step(
         Err(diagnostics) => Err(PipelineError::Broken { pass: name, function, diagnostics }),
     }
 }
+
+#[cfg(test)]
+mod tests;
