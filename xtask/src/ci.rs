@@ -22,9 +22,14 @@ pub(crate) fn format(check: bool) -> Outcome {
 
 /// The one gate.
 pub(crate) fn run() -> Outcome {
+    lint()?;
+    test()
+}
+
+/// Format, lints and documentation.
+pub(crate) fn lint() -> Outcome {
     format(true)?;
     sh::run(&mut sh::cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
     let mut doc = sh::cargo(["doc", "--workspace", "--no-deps", "--document-private-items", "--quiet"]);
-    sh::run(doc.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links"))?;
-    test()
+    sh::run(doc.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links"))
 }

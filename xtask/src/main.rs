@@ -67,6 +67,7 @@ fn command() -> Command {
                 .arg(Arg::new("install").long("install").action(ArgAction::SetTrue).help("Installs the peers first")),
             Command::new("fmt")
                 .about("Formats every Rust file (`cargo fmt` does not see the passes, which the registry declares)"),
+            Command::new("lint").about("Format, lints, documentation"),
             Command::new("ci").about("Format, lints, documentation, tests: what has to be green"),
         ])
 }
@@ -88,6 +89,7 @@ fn run(matches: &ArgMatches) -> Outcome {
         }
         Some(("conformance", matches)) => conformance::run(matches.get_flag("install")),
         Some(("fmt", _)) => ci::format(false),
+        Some(("lint", _)) => ci::lint(),
         Some(("ci", _)) => ci::run(),
         _ => unreachable!("clap requires one of the verbs above"),
     }
