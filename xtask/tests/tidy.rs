@@ -194,7 +194,8 @@ fn a_pass_is_a_file_a_line_and_a_folder() {
                 && other.ends_with(".mlir")
                 && (other.contains("_not") || text.contains("// -----") || text.matches("func.func").count() > 1)
         });
-        wrong.extend((!miss).then(|| format!("testdata/{name} has no near miss (`*_not.mlir`, or a further function)")));
+        wrong
+            .extend((!miss).then(|| format!("testdata/{name} has no near miss (`*_not.mlir`, or a further function)")));
     }
     for (name, text) in &sources {
         // A pass that is registered nowhere, a snapshot without an input, an input without a snapshot.

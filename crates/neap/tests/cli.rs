@@ -58,7 +58,8 @@ fn opt_prints_the_plan_and_says_the_rest_elsewhere() {
 #[test]
 fn plan_prints_the_summary_and_writes_by_extension() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (code, out, err) = neap_in(folder.path(), &["plan", "in.mlir", "-o", "o.mlir", "-o", "o.json", "-o", "o.csv"], GOOD);
+    let (code, out, err) =
+        neap_in(folder.path(), &["plan", "in.mlir", "-o", "o.mlir", "-o", "o.json", "-o", "o.csv"], GOOD);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(out.contains("arena") && out.lines().count() <= 12, "{out}");
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it was written");
@@ -179,7 +180,8 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn pass_flags_run_in_their_order_with_their_options() {
-    let (code, _, err) = neap(&["opt", "-", "--reorder=effort=1000", "--dce", "--assign-offsets", "--dump-pass-pipeline"], GOOD);
+    let (code, _, err) =
+        neap(&["opt", "-", "--reorder=effort=1000", "--dce", "--assign-offsets", "--dump-pass-pipeline"], GOOD);
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("builtin.module(func.func(reorder{effort=1000},dce,assign-offsets))"), "{err}");
     let (code, out, _) = neap(&["opt", "--list-passes"], "");
@@ -207,10 +209,12 @@ fn parts_of_a_file_are_modules_of_their_own() {
 fn a_reproducer_holds_module_and_pipeline() {
     let folder = tempfile::tempdir().expect("a folder");
     let blind = GOOD.replace("tensor<32xi8>", "tensor<?xi8>");
-    let flags = ["opt", "in.mlir", "--assign-offsets=method=first-fit", "--mlir-pass-pipeline-crash-reproducer=repro.mlir"];
+    let flags =
+        ["opt", "in.mlir", "--assign-offsets=method=first-fit", "--mlir-pass-pipeline-crash-reproducer=repro.mlir"];
     let (code, _, err) = neap_in(folder.path(), &flags, &blind);
     assert!(code == 1 && err.contains("repro.mlir"), "{err}");
-    let (code, _, err) = neap_in(folder.path(), &["opt", "repro.mlir", "--run-reproducer", "--dump-pass-pipeline"], GOOD);
+    let (code, _, err) =
+        neap_in(folder.path(), &["opt", "repro.mlir", "--run-reproducer", "--dump-pass-pipeline"], GOOD);
     assert!(code == 1 && err.contains("assign-offsets{method=first-fit}"), "{err}");
     assert_eq!(neap(&["opt", "-", "--run-reproducer"], GOOD).0, 1);
 }
@@ -220,7 +224,14 @@ fn flags_become_attributes_of_the_module() {
     let flags = ["opt", "-", "--keep=first", "--pin=%b@128", "--external=%x", "--arena=sram=4KiB:64", "--summary=none"];
     let (code, out, err) = neap(&flags, GOOD);
     assert_eq!(code, 0, "{err}");
-    for part in ["neap.keep", "neap.pin = array<i64: 128>", "neap.offsets = array<i64: 128>", "neap.io = \"external\"", "size = 4096 : i64", "neap.arena = @sram"] {
+    for part in [
+        "neap.keep",
+        "neap.pin = array<i64: 128>",
+        "neap.offsets = array<i64: 128>",
+        "neap.io = \"external\"",
+        "size = 4096 : i64",
+        "neap.arena = @sram",
+    ] {
         assert!(out.contains(part), "{part}\n{out}");
     }
     let blind = GOOD.replace("tensor<32xi8>", "tensor<?xi8>");

@@ -44,7 +44,16 @@ fn every_subset_of_passes_keeps_the_meaning() {
             let (exit, out, err) = run(&["opt", "-", &pipeline, "--summary=json"], &text);
             assert_eq!(exit, Exit::Done, "{pipeline}\n{text}\n{err}");
             assert!(err.contains("\"check\": \"passed\""), "{err}");
-            for what in ["neap.fused", "neap.view", "neap.inplace", "neap.place ", "!neap.token", "neap.if", "neap.write", "neap.scratch_offset"] {
+            for what in [
+                "neap.fused",
+                "neap.view",
+                "neap.inplace",
+                "neap.place ",
+                "!neap.token",
+                "neap.if",
+                "neap.write",
+                "neap.scratch_offset",
+            ] {
                 *coverage.entry(what).or_default() += out.matches(what).count();
             }
         }
@@ -63,7 +72,9 @@ fn a_plan_planned_again_is_the_same_plan() {
         assert_eq!(exit, Exit::Done, "{text}\n{err}");
         let (exit, twice, err) = run(&["opt", "-", "--summary=none"], &once);
         assert_eq!(exit, Exit::Done, "{once}\n{err}");
-        let bytes = |text: &str| text.split("neap.arena_bytes = ").nth(1).and_then(|rest| rest.split(' ').next().map(str::to_owned));
+        let bytes = |text: &str| {
+            text.split("neap.arena_bytes = ").nth(1).and_then(|rest| rest.split(' ').next().map(str::to_owned))
+        };
         assert_eq!(bytes(&once), bytes(&twice), "{text}");
     }
 }

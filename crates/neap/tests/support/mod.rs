@@ -29,14 +29,17 @@ const SHAPES: [&str; 4] = ["8x8", "64", "4x16", "128"];
 /// operations of no known kind, scratch.
 pub(crate) fn module(rng: &mut Rng, ops: usize) -> String {
     let mut out = String::from("\"neap.var\"() {sym_name = \"state\", type = tensor<64xf32>} : () -> ()\n");
-    let args: Vec<Value> = (0..1 + rng.below(3)).map(|at| Value { name: format!("%arg{at}"), shape: SHAPES[at % 3] }).collect();
-    let listed: Vec<String> = args.iter().map(|arg| format!("{}: tensor<{}xf32>{}", arg.name, arg.shape, io(rng))).collect();
+    let args: Vec<Value> =
+        (0..1 + rng.below(3)).map(|at| Value { name: format!("%arg{at}"), shape: SHAPES[at % 3] }).collect();
+    let listed: Vec<String> =
+        args.iter().map(|arg| format!("{}: tensor<{}xf32>{}", arg.name, arg.shape, io(rng))).collect();
     let mut body = Body { values: args, next: 0, text: String::new() };
     for _ in 0..ops {
         body.op(rng);
     }
     let last = body.values.len() - 1;
-    let mut results: Vec<Value> = (0..1 + rng.below(2)).map(|_| body.values[last - rng.below((last + 1).min(4))].clone()).collect();
+    let mut results: Vec<Value> =
+        (0..1 + rng.below(2)).map(|_| body.values[last - rng.below((last + 1).min(4))].clone()).collect();
     results.dedup_by(|a, b| a.name == b.name);
     let types: Vec<String> = results.iter().map(|value| format!("tensor<{}xf32>", value.shape)).collect();
     let names: Vec<&str> = results.iter().map(|value| value.name.as_str()).collect();
@@ -58,7 +61,8 @@ struct Body {
 impl Body {
     /// A recent value more often than an old one.
     fn pick(&self, rng: &mut Rng, shape: Option<&str>) -> Option<Value> {
-        let fits: Vec<&Value> = self.values.iter().filter(|value| shape.is_none_or(|shape| value.shape == shape)).collect();
+        let fits: Vec<&Value> =
+            self.values.iter().filter(|value| shape.is_none_or(|shape| value.shape == shape)).collect();
         let near = fits.len().min(1 + rng.below(6));
         (!fits.is_empty()).then(|| fits[fits.len() - 1 - rng.below(near)].clone())
     }
@@ -74,7 +78,9 @@ impl Body {
         let shape = SHAPES[rng.below(3)];
         match rng.below(13) {
             0..=3 => self.elementwise(rng),
-            4 => self.line(rng, shape, |_, a, ty| format!("\"stablehlo.reshape\"({}) : (tensor<{}xf32>) -> {ty}", a.name, a.shape)),
+            4 => self.line(rng, shape, |_, a, ty| {
+                format!("\"stablehlo.reshape\"({}) : (tensor<{}xf32>) -> {ty}", a.name, a.shape)
+            }),
             5 => self.matmul(rng),
             6 => self.join(rng),
             7 => self.window(rng),
@@ -84,15 +90,24 @@ impl Body {
             }
             9 => {
                 if let Some(value) = self.pick(rng, Some("64")) {
-                    let _ = writeln!(self.text, "  \"neap.write\"({}) {{var = @state}} : (tensor<64xf32>) -> ()", value.name);
+                    let _ = writeln!(
+                        self.text,
+                        "  \"neap.write\"({}) {{var = @state}} : (tensor<64xf32>) -> ()",
+                        value.name
+                    );
                 }
             }
             10 => self.branch(rng),
             11 => self.line(rng, shape, |rng, a, ty| {
                 let scratch = 4 * rng.below(100);
-                format!("\"neap.opaque\"({}) {{neap.scratch = {scratch} : i64}} : (tensor<{}xf32>) -> {ty}", a.name, a.shape)
+                format!(
+                    "\"neap.opaque\"({}) {{neap.scratch = {scratch} : i64}} : (tensor<{}xf32>) -> {ty}",
+                    a.name, a.shape
+                )
             }),
-            _ => self.line(rng, shape, |_, a, ty| format!("\"odd.op\"({}) : (tensor<{}xf32>) -> {ty}", a.name, a.shape)),
+            _ => {
+                self.line(rng, shape, |_, a, ty| format!("\"odd.op\"({}) : (tensor<{}xf32>) -> {ty}", a.name, a.shape))
+            }
         }
     }
 
@@ -110,7 +125,9 @@ impl Body {
         let (name, ty) = (self.fresh(a.shape), format!("tensor<{}xf32>", a.shape));
         let _ = match rng.below(4) {
             0 => writeln!(self.text, "  {name} = \"stablehlo.add\"({}, {}) : ({ty}, {ty}) -> {ty}", a.name, b.name),
-            1 => writeln!(self.text, "  {name} = \"stablehlo.multiply\"({}, {}) : ({ty}, {ty}) -> {ty}", a.name, b.name),
+            1 => {
+                writeln!(self.text, "  {name} = \"stablehlo.multiply\"({}, {}) : ({ty}, {ty}) -> {ty}", a.name, b.name)
+            }
             2 => writeln!(self.text, "  {name} = \"stablehlo.tanh\"({}) : ({ty}) -> {ty}", a.name),
             _ => writeln!(self.text, "  {name} = \"stablehlo.abs\"({}) : ({ty}) -> {ty}", a.name),
         };
