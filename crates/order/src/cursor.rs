@@ -20,6 +20,8 @@ pub(crate) struct Cursor<'m> {
     users_left: Vec<u32>,
     total: Vec<u32>,
     class_live: Vec<(i64, i64)>,
+    /// Ops that touch a storage of a class.
+    classed: Vec<bool>,
     group_run: Vec<u32>,
     group_size: Vec<u32>,
     group_wait: Vec<u32>,
@@ -42,6 +44,13 @@ pub(crate) fn key(v: u32) -> u64 {
     crate::shuffle::Random(u64::from(v)).next()
 }
 
+fn classed(m: &Model) -> Vec<bool> {
+    if m.limits.is_empty() {
+        return Vec::new();
+    }
+    (0..m.n).map(|v| m.touch.row(v).iter().any(|&s| m.class[s as usize] != NONE)).collect()
+}
+
 impl<'m> Cursor<'m> {
     /// Nothing has run. `forward` says whether `first` bytes count in the first step.
     pub(crate) fn new(m: &'m Model, forward: bool) -> Cursor<'m> {
@@ -58,6 +67,7 @@ impl<'m> Cursor<'m> {
             users_left: total.clone(),
             total,
             class_live: crate::replay::initial_classes(m),
+            classed: classed(m),
             group_run: vec![0; m.groups],
             group_size: vec![0; m.groups],
             group_wait: vec![0; m.groups],
@@ -141,7 +151,8 @@ impl<'m> Cursor<'m> {
     /// Whether `v` keeps all class limits; and, for a free move, whether it raises no class.
     pub(crate) fn class_allows(&mut self, v: u32, free: bool) -> bool {
         let m = self.m;
-        if m.limits.is_empty() {
+        // An op that touches no class changes nothing, but step 0 may be full already.
+        if m.limits.is_empty() || (!self.classed[v as usize] && self.steps > 0) {
             return true;
         }
         let mut during = self.class_live.clone();

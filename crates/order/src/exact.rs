@@ -374,7 +374,11 @@ impl Search<'_, '_> {
         cursor.go(base);
         let classes = cursor.class_live().len() as u32;
         fits && (0..classes).all(|class| {
-            [false, true].into_iter().all(|bytes| {
+            let limit = self.fronts[0].cursor.m.limits[class as usize];
+            [(false, limit.count), (true, limit.bytes)].into_iter().all(|(bytes, most)| {
+                if most == i64::MAX {
+                    return true;
+                }
                 // The whole of `free` must be the furthest valley of the class, too.
                 self.valley(f, base, &free, &OfClass { class, bytes }).into_iter().all(|inside| inside)
             })

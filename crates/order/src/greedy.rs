@@ -21,25 +21,23 @@ pub(crate) fn critical_path(model: &Model, topo: &[u32]) -> Vec<i64> {
 
 /// A greedy order; `None` when a class limit (or a group) leaves no way on. `weight` is that of the critical path in percent.
 pub(crate) fn order(model: &Model, path: &[i64], weight: u8) -> Option<Vec<u32>> {
-    let mut g = Greedy::new(model, path, weight);
-    let mut order = Vec::with_capacity(model.n);
-    for v in 0..model.n as u32 {
-        if g.left[v as usize] == 0 {
-            g.ready(v);
-        }
-    }
-    while order.len() < model.n {
-        let v = g.next()?;
-        order.push(v);
-        g.run(v);
-    }
-    Some(order)
+    Greedy::new(model, path, weight).order()
 }
 
+/// The first op by `rank` that is ready and keeps the class limits, again and again: the order of the ranks with every op as early as the
+/// classes let it. `None` when they leave no way on.
+pub(crate) fn by_rank(model: &Model, rank: &[u32]) -> Option<Vec<u32>> {
+    let path = vec![0; model.n];
+    let mut g = Greedy::new(model, &path, 0);
+    g.rank = Some(rank);
+    g.order()
+}
 struct Greedy<'a> {
     model: &'a Model,
     path: &'a [i64],
     scale: Option<(f64, f64)>,
+    /// When given, decides instead of bytes and path.
+    rank: Option<&'a [u32]>,
     left: Vec<u32>,
     group_wait: Vec<u32>,
     group_ready: Vec<Vec<u32>>,
@@ -70,6 +68,7 @@ impl<'a> Greedy<'a> {
             model,
             path,
             scale: scale(model, path, weight),
+            rank: None,
             left: (0..model.n).map(|v| model.preds.row(v).len() as u32).collect(),
             group_wait: vec![0; model.groups],
             group_ready: vec![Vec::new(); model.groups],
@@ -103,7 +102,26 @@ impl<'a> Greedy<'a> {
         }
     }
 
+    fn order(mut self) -> Option<Vec<u32>> {
+        let n = self.model.n;
+        let mut order = Vec::with_capacity(n);
+        for v in 0..n as u32 {
+            if self.left[v as usize] == 0 {
+                self.ready(v);
+            }
+        }
+        while order.len() < n {
+            let v = self.next()?;
+            order.push(v);
+            self.run(v);
+        }
+        Some(order)
+    }
+
     fn key(&self, v: u32) -> (i64, i64, u32) {
+        if let Some(rank) = self.rank {
+            return (i64::from(rank[v as usize]), 0, v);
+        }
         let (net, path) = (self.net[v as usize], self.path[v as usize]);
         let first = match self.scale {
             None => net,

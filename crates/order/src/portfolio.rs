@@ -1,7 +1,7 @@
 //! The portfolio: several cheap orders of one model, the best of them.
 //!
 //! The input's order, greedy by net change with updated keys, greedy backwards, depth-first by subtree, each also with ops sunk to their first
-//! reader. O((V + E) log V). Never worse than the input's order.
+//! reader; with classes, the input's order and the depth-first one as far as the classes let them. O((V + E) log V). Never worse than the input's order.
 
 use crate::model::Model;
 use crate::{greedy, replay, subtree, tighten, topo};
@@ -15,6 +15,14 @@ pub(crate) fn orders(model: &Model, input: &[u32], latency_weight: u8) -> Vec<(i
     let path = greedy::critical_path(model, &topo);
     let mut pool = vec![input.to_vec()];
     pool.extend(greedy::order(model, &path, latency_weight));
+    if !model.limits.is_empty() {
+        // The classes decide when an op may run; which of those that may comes from an order made without them.
+        for wish in [input.to_vec(), subtree::order(model, &topo)] {
+            let mut rank = vec![0; model.n];
+            wish.iter().enumerate().for_each(|(k, v)| rank[*v as usize] = k as u32);
+            pool.extend(greedy::by_rank(model, &rank));
+        }
+    }
     if !model.constrained() {
         pool.push(subtree::order(model, &topo));
     }
