@@ -171,6 +171,8 @@ fn clash(homes: &Homes<'_>, op: OpId, written: &Piece, other: &Piece, pairs: &[(
         (Part::Scratch, _) => Some("scratch is for itself".to_owned()),
         (Part::Result(_), Part::Result(_)) => Some("both are written".to_owned()),
         (Part::Result(_), Part::View(_)) => Some("the view's bytes are still needed".to_owned()),
+        // Its bodies are executed step by step, and the result is written by the last of them: what it overwrites too early shows there.
+        (Part::Result(_), Part::Operand(_)) if runs_bodies_once(homes, op) => None,
         (Part::Result(result), Part::Operand(operand)) => {
             let value = m.data_operands(op).nth(operand as usize)?;
             if pairs.contains(&(result, operand)) {
@@ -189,6 +191,10 @@ fn clash(homes: &Homes<'_>, op: OpId, written: &Piece, other: &Piece, pairs: &[(
         }
         _ => None,
     }
+}
+
+fn runs_bodies_once(homes: &Homes<'_>, op: OpId) -> bool {
+    matches!(homes.row(op).body.run, Run::Once | Run::Branch) && !homes.module.op_regions(op).is_empty()
 }
 
 /// A second operand with the bytes of an in-place one must be read in the same way.
