@@ -57,7 +57,7 @@ struct Variables {
 
 fn declare_variables(module: &mut Module, model: &Model, names: &[String]) -> Variables {
     let mut variables = Variables { tensors: BTreeMap::new() };
-    let mut declared = BTreeSet::new();
+    let mut declared: BTreeSet<String> = names.iter().cloned().collect();
     for (index, graph) in model.graphs.iter().enumerate() {
         for (number, tensor) in graph.tensors.iter().enumerate() {
             if tensor.is_variable && !model.buffers[tensor.buffer].is_filled && !graph.inputs.contains(&number) {
@@ -67,10 +67,9 @@ fn declare_variables(module: &mut Module, model: &Model, names: &[String]) -> Va
             }
         }
     }
-    for (symbol, tensor) in resource_variables(model) {
-        if declared.insert(symbol.clone()) {
-            declare(module, &symbol, tensor);
-        }
+    for (name, tensor) in resource_variables(model) {
+        let symbol = unique(&mut declared, if name.is_empty() { "variable".to_owned() } else { name });
+        declare(module, &symbol, tensor);
     }
     variables
 }
