@@ -70,7 +70,8 @@ impl Module {
                 let bits = u128::from(count) * u128::from(self.elem_bits(*elem)?);
                 i64::try_from(bits.div_ceil(8)).map(|bytes| bytes as u64).map_err(|_| SizeError::ByteOverflow)
             }
-            Type::Dialect(body) if &**body == "neap.token" => Ok(0),
+            // Tokens of any dialect order things and hold no bytes.
+            Type::Dialect(body) if body.ends_with(".token") => Ok(0),
             Type::None => Ok(0),
             Type::Tuple(_) | Type::Function { .. } => Err(SizeError::Opaque),
             _ => Ok(self.elem_bits(ty)?.div_ceil(8)),
