@@ -224,7 +224,10 @@ fn use_end(homes: &Homes<'_>, steps: &Steps, reader: OpId, owner: ValueId) -> (u
         if m.parent_op(reader) == Some(homes.func) {
             return (steps.total, true);
         }
-        steps.ends.get(&block).copied().unwrap_or(end)
+        let around = m.region_op(m.block_region(block));
+        // The deciding body hands its values to the results, which are born at the loop's end.
+        let forwards = homes.row(around).body.cond_forwards;
+        if forwards { steps.of(around).1 } else { steps.ends.get(&block).copied().unwrap_or(end) }
     } else if entered(homes, reader) && !matches!(homes.row(reader).body.run, Run::Loop | Run::Parallel) {
         begin + 1
     } else {

@@ -114,14 +114,16 @@ fn operand_end(timeline: &Timeline<'_>, reader: EntryId) -> u32 {
     }
 }
 
-/// How long what a body hands out must stay: to the body's end; in a loop, whose last yield may come from another body, to the loop's.
+/// How long what a body hands out must stay: to the body's end, where it is copied; to the end of all where bodies run at the same time, and where a
+/// deciding body hands its values to the results, which are born at the loop's end.
 fn yielded_end(timeline: &Timeline<'_>, body: BodyId) -> u32 {
     let info = timeline.body(body);
-    match (info.owner, timeline.run_of(body)) {
-        (None, _) => timeline.end(),
-        (Some(owner), Run::Loop | Run::Parallel) => timeline.entry(owner).steps.end,
-        (Some(_), _) => info.steps.end,
+    let Some(owner) = info.owner else { return timeline.end() };
+    let owner = timeline.entry(owner);
+    if timeline.run_of(body) == Run::Parallel || owner.facts.body.cond_forwards {
+        return owner.steps.end;
     }
+    info.steps.end
 }
 
 fn started_by(module: &Module, timeline: &Timeline<'_>, handle: neap_ir::ValueId) -> Option<EntryId> {
