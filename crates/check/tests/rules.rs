@@ -1,0 +1,212 @@
+//! One plan that is right, and for each rule the smallest change that breaks it.
+
+mod common;
+
+use common::{accepted, differs, judge, module, refused};
+use neap_check::{Options, Violation, check};
+use neap_ir::facts::Facts;
+
+const DECLARED: &str = r#""neap.arena"() {sym_name = "fast", align = 8 : i64, size = 64 : i64} : () -> ()
+"neap.arena"() {sym_name = "slow", align = 16 : i64} : () -> ()
+"#;
+
+/// Two arenas, a scratch, an alignment, a pin, a constant.
+const SOURCE: &str = r#"
+func.func @main(%x: tensor<16xi8> {neap.pin = array<i64: 16>}) -> tensor<16xi8> {
+  %k = "neap.constant"() {value = dense<1> : tensor<16xi8>} : () -> tensor<16xi8>
+  %a = "neap.opaque"(%x, %k) {kind = "f", neap.scratch = 8 : i64} : (tensor<16xi8>, tensor<16xi8>) -> tensor<16xi8>
+  %b = "neap.opaque"(%a) {kind = "g", neap.align = 32 : i64, neap.pin = array<i64: 32>} : (tensor<16xi8>) -> tensor<16xi8>
+  return %b : tensor<16xi8>
+}"#;
+
+const PLAN: &str = r#"
+func.func @main(%x: tensor<16xi8> {neap.pin = array<i64: 16>, neap.offset = 16 : i64, neap.arena = @fast}) -> tensor<16xi8> attributes {neap.peak = 40 : i64, neap.arena_bytes = 112 : i64, neap.lower_bound = 40 : i64} {
+  %k = "neap.constant"() {value = dense<1> : tensor<16xi8>} : () -> tensor<16xi8>
+  %a = "neap.opaque"(%x, %k) {kind = "f", neap.scratch = 8 : i64, neap.scratch_offset = 40 : i64, neap.scratch_arena = @fast, neap.offsets = array<i64: 0>, neap.arena = @slow} : (tensor<16xi8>, tensor<16xi8>) -> tensor<16xi8>
+  %b = "neap.opaque"(%a) {kind = "g", neap.align = 32 : i64, neap.pin = array<i64: 32>, neap.offsets = array<i64: 32>, neap.arena = [@slow]} : (tensor<16xi8>) -> tensor<16xi8>
+  return %b : tensor<16xi8>
+}"#;
+
+fn source() -> String {
+    format!("{DECLARED}{SOURCE}")
+}
+
+/// The plan with one text replaced, which must be there.
+fn plan(from: &str, to: &str) -> String {
+    assert!(from.is_empty() || PLAN.contains(from), "{from}");
+    format!("{DECLARED}{}", PLAN.replacen(from, to, usize::from(!from.is_empty())))
+}
+
+#[track_caller]
+fn broken(from: &str, to: &str, is: impl Fn(&Violation) -> bool) {
+    refused(&source(), &plan(from, to), is);
+}
+
+#[test]
+fn the_plan_is_right() {
+    // x at 16 and the scratch at 40 in fast, 48 bytes; a at 0 and b at 32 in slow, 48 bytes.
+    let report = judge(&source(), &plan("arena_bytes = 112", "arena_bytes = 96"));
+    assert!(report.accepted(), "{:#?}", report.diagnostics());
+    let numbers = &report.functions[0];
+    assert_eq!((numbers.peak, numbers.arena_bytes, numbers.align), (40, 96, 32));
+    broken("", "", |v| {
+        matches!(v, Violation::Number { attribute: "neap.arena_bytes", stated: Some(112), actual: 96, .. })
+    });
+}
+
+#[test]
+fn offsets() {
+    broken("neap.offsets = array<i64: 0>", "neap.offsets = array<i64: 0, 0>", |v| {
+        matches!(v, Violation::Malformed { .. })
+    });
+    broken("neap.offsets = array<i64: 0>", "neap.offsets = array<i64: -1>", |v| {
+        matches!(v, Violation::NotPlanned { bytes: 16, .. })
+    });
+    broken(
+        "{value = dense<1> : tensor<16xi8>}",
+        "{value = dense<1> : tensor<16xi8>, neap.offsets = array<i64: 8>}",
+        |v| matches!(v, Violation::NeedsNone { offset: 8, .. }),
+    );
+    broken(
+        "neap.arena = [@slow]",
+        "neap.arena = [@none]",
+        |v| matches!(v, Violation::UnknownArena { arena, .. } if arena == "none"),
+    );
+    broken("neap.offset = 16", "neap.offset = 24", |v| matches!(v, Violation::Pin { pin: 16, .. }));
+    broken("neap.offsets = array<i64: 32>", "neap.offsets = array<i64: 64>", |v| {
+        matches!(v, Violation::Pin { pin: 32, .. })
+    });
+}
+
+#[test]
+fn alignment_and_capacity() {
+    broken(
+        "neap.offsets = array<i64: 0>",
+        "neap.offsets = array<i64: 16>",
+        |v| matches!(v, Violation::Alignment { align: 32, asked_by, .. } if asked_by.contains("%b")),
+    );
+    broken(
+        "neap.offsets = array<i64: 0>",
+        "neap.offsets = array<i64: 8>",
+        |v| matches!(v, Violation::Alignment { align: 16, asked_by, .. } if asked_by == "@slow"),
+    );
+    broken("scratch_offset = 40", "scratch_offset = 44", |v| matches!(v, Violation::Alignment { align: 8, .. }));
+    broken("scratch_offset = 40", "scratch_offset = 64", |v| matches!(v, Violation::Capacity { capacity: 64, .. }));
+    broken("neap.offset = 16", "neap.offset = 56", |v| matches!(v, Violation::Capacity { capacity: 64, .. }));
+}
+
+#[test]
+fn scratch() {
+    broken(
+        "scratch_offset = 40",
+        "scratch_offset = 24",
+        |v| matches!(v, Violation::Overlap { written, other, .. } if written == "its scratch" && other == "`%x`"),
+    );
+    broken(", neap.scratch_offset = 40 : i64", "", |v| matches!(v, Violation::NotPlanned { bytes: 8, .. }));
+    // The other arena has room at the same offset.
+    let moved = plan("scratch_arena = @fast", "scratch_arena = @slow").replace("arena_bytes = 112", "arena_bytes = 80");
+    let moved = moved.replace("scratch_offset = 40", "scratch_offset = 16");
+    accepted(&source(), &moved);
+}
+
+#[test]
+fn what_the_source_asks_stays() {
+    for (from, attribute) in [
+        ("neap.scratch = 8 : i64, ", "neap.scratch"),
+        ("neap.align = 32 : i64, ", "neap.align"),
+        (", neap.pin = array<i64: 32>", "neap.pin"),
+    ] {
+        broken(from, "", |v| matches!(v, Violation::Demand { attribute: found, .. } if *found == attribute));
+    }
+    broken("neap.pin = array<i64: 16>, ", "", |v| matches!(v, Violation::Demand { attribute: "arg_attrs", .. }));
+    broken("kind = \"f\"", "neap.resident, kind = \"f\"", |v| {
+        matches!(v, Violation::Demand { attribute: "neap.resident", .. })
+    });
+    let planned = plan("", "").replace("size = 64", "size = 640");
+    refused(&source(), &planned, |v| matches!(v, Violation::Demand { what, .. } if what == "@fast"));
+    let bounded = |high: u32| format!("module attributes {{neap.bounds = {{N = [1, {high}]}}}} {{{}}}", source());
+    assert!(
+        differs(&bounded(3), &bounded(4))
+            .violations
+            .iter()
+            .any(|v| { matches!(v, Violation::Demand { attribute: "neap.bounds", .. }) })
+    );
+}
+
+#[test]
+fn bounds_above_the_peak() {
+    broken("neap.lower_bound = 40", "neap.lower_bound = 41", |v| matches!(v, Violation::Bound { .. }));
+}
+
+#[test]
+fn sizes_that_are_not_known() {
+    let text = "func.func @main(%x: tensor<?x4xi8> {neap.offset = 0 : i64}) -> tensor<?x4xi8> attributes {neap.arena_bytes = 0 : i64} {\n  return %x : tensor<?x4xi8>\n}";
+    refused(text, text, |v| matches!(v, Violation::Unsized { value, .. } if value == "`%x`"));
+    let huge = text.replace("?x4xi8", "4294967296x4294967296xi8");
+    refused(&huge, &huge, |v| matches!(v, Violation::Unsized { why, .. } if why.contains("overflows")));
+}
+
+#[test]
+fn functions_that_do_not_match() {
+    let one = "func.func @a(%x: tensor<8xi8>) -> tensor<8xi8> {\n  return %x : tensor<8xi8>\n}";
+    let two = "func.func @a(%x: tensor<8xi8>, %y: tensor<8xi8>) -> tensor<8xi8> {\n  return %x : tensor<8xi8>\n}";
+    let other = "func.func @a(%x: tensor<8xi8>) -> (tensor<8xi8>, tensor<8xi8>) {\n  return %x, %x : tensor<8xi8>, tensor<8xi8>\n}";
+    for planned in [two, other, &one.replace("@a", "@b")] {
+        assert!(differs(one, planned).violations.iter().any(|v| matches!(v, Violation::Functions { .. })));
+    }
+}
+
+#[test]
+fn a_value_read_before_it_is_there() {
+    let text = |first: bool| {
+        let (a, b) = (
+            "  %a = \"neap.opaque\"(%x) {kind = \"f\"} : (tensor<8xi8>) -> tensor<8xi8>\n",
+            "  %b = \"neap.opaque\"(%a) {kind = \"g\"} : (tensor<8xi8>) -> tensor<8xi8>\n",
+        );
+        let body = if first { format!("{a}{b}") } else { format!("{b}{a}") };
+        format!("func.func @main(%x: tensor<8xi8>) -> tensor<8xi8> {{\n{body}  return %b : tensor<8xi8>\n}}")
+    };
+    let report = differs(&text(true), &text(false));
+    assert!(report.violations.iter().any(|v| matches!(v, Violation::Undefined { value, .. } if value == "`%a`")));
+}
+
+/// A scratch that a call keeps for its callee is aligned as the callee's operations ask.
+#[test]
+fn a_callee_asks_for_alignment() {
+    let text = |plan: bool, at: i64| {
+        let on = |text: &str| if plan { text.to_owned() } else { String::new() };
+        let func = |bytes: i64| on(&format!(" attributes {{neap.peak = 48 : i64, neap.arena_bytes = {bytes} : i64}}"));
+        format!(
+            r#"func.func @inner(%a: tensor<16xi8>{}) -> tensor<16xi8>{} {{
+  %b = "neap.opaque"(%a) {{kind = "f", neap.align = 16 : i64{}}} : (tensor<16xi8>) -> tensor<16xi8>
+  return %b : tensor<16xi8>
+}}
+func.func @main(%x: tensor<8xi8>{}, %y: tensor<16xi8> {{neap.io = "external"}}) -> tensor<8xi8>{} {{
+  %c = "func.call"(%y) {{callee = @inner{}}} : (tensor<16xi8>) -> tensor<16xi8>
+  return %x : tensor<8xi8>
+}}"#,
+            on(" {neap.offset = 0 : i64}"),
+            func(32).replace("peak = 48", "peak = 32"),
+            on(", neap.offsets = array<i64: 16>"),
+            on(" {neap.offset = 0 : i64}"),
+            func(at + 32).replace("peak = 48", "peak = 56"),
+            on(&format!(
+                ", neap.callee_bytes = 32 : i64, neap.scratch = 32 : i64, neap.scratch_offset = {at} : i64, neap.offsets = array<i64: {}>",
+                if at == 32 { 16 } else { 40 }
+            ))
+        )
+    };
+    accepted(&text(false, 0), &text(true, 32));
+    refused(
+        &text(false, 0),
+        &text(true, 8),
+        |v| matches!(v, Violation::Alignment { align: 16, asked_by, .. } if asked_by == "@inner"),
+    );
+    // Where callees have arenas of their own, the call needs no room.
+    let own = text(true, 32)
+        .replace("neap.callee_bytes = 32 : i64, neap.scratch = 32 : i64, neap.scratch_offset = 32 : i64, ", "");
+    let own = own.replace("peak = 56 : i64, neap.arena_bytes = 64", "peak = 24 : i64, neap.arena_bytes = 32");
+    let options = Options { callees_have_arenas: true, ..Options::default() };
+    let report = check(&module(&text(false, 0)), &module(&own), &Facts::builtin(), &options);
+    assert!(report.accepted(), "{:#?}", report.diagnostics());
+}
