@@ -398,3 +398,102 @@ fn every_message_names_the_function() {
     assert_eq!(report.violations.len(), 2);
     assert!(report.diagnostics().iter().all(|d| d.message.contains('@')));
 }
+
+/// The shape of an operand matters to an operation of which nothing is known.
+#[test]
+fn a_reshape_before_an_opaque_operation() {
+    let text = |reshaped: bool| {
+        let (body, of, ty) = match reshaped {
+            true => (
+                "  %t = \"tosa.reshape\"(%x) {n = 1 : i64} : (tensor<4x6xi8>) -> tensor<6x4xi8>\n",
+                "%t",
+                "tensor<6x4xi8>",
+            ),
+            false => ("", "%x", "tensor<4x6xi8>"),
+        };
+        unary(
+            "tensor<4x6xi8>",
+            &format!("{body}  %r = \"neap.opaque\"({of}) {{kind = \"f\"}} : ({ty}) -> tensor<2xi8>"),
+            "tensor<2xi8>",
+        )
+    };
+    differs(&text(true), &text(false));
+}
+
+const TABLE: &str = r#"
+[[op]]
+name = "t.scale"
+role = "elementwise"
+effects = "none"
+inplace = [{result = 0, operands = "0..", rule = "lockstep"}]
+
+[[op]]
+name = "t.lookup"
+role = "elementwise"
+effects = "none"
+inplace = [{result = 0, operands = 0, rule = "lockstep"}]
+"#;
+
+fn same(source: &str, other: &str) -> bool {
+    let mut facts = neap_ir::facts::Facts::builtin();
+    facts.add_table(TABLE, "table of the test").expect("the table is right");
+    neap_check::check_semantics(&common::module(source), &common::module(other), &facts).accepted()
+}
+
+/// An operation that treats elements by channel does not commute with a slice.
+#[test]
+fn by_channel() {
+    let slice = |name: &str, of: &str| {
+        format!(
+            "  {name} = \"stablehlo.slice\"({of}) {{start_indices = array<i64: 1>, limit_indices = array<i64: 3>, strides = array<i64: 1>}} : (tensor<4xi8>) -> tensor<2xi8>\n"
+        )
+    };
+    let scale = |name: &str, of: &str, ty: &str, attrs: &str| {
+        format!("  {name} = \"t.scale\"({of}) {{{attrs}}} : ({ty}) -> {ty}\n")
+    };
+    for (attrs, commutes) in
+        [("n = 1 : i64", true), ("axis = 0 : i64", false), ("per_channel = true", false), ("per_channel = false", true)]
+    {
+        let outside =
+            unary("tensor<4xi8>", &(slice("%t", "%x") + &scale("%r", "%t", "tensor<2xi8>", attrs)), "tensor<2xi8>");
+        let inside =
+            unary("tensor<4xi8>", &(scale("%t", "%x", "tensor<4xi8>", attrs) + &slice("%r", "%t")), "tensor<2xi8>");
+        assert_eq!(same(&outside, &inside), commutes, "{attrs}");
+        assert!(same(&outside, &outside));
+    }
+}
+
+/// Which scalar is added, and which table is looked up, is part of the function.
+#[test]
+fn scalars_and_tables() {
+    let text = |op: &str, pick: usize| {
+        let part = |at: usize| {
+            format!(
+                "  %s{at} = \"stablehlo.slice\"(%y) {{start_indices = array<i64: {at}>, limit_indices = array<i64: {}>, strides = array<i64: 1>}} : (tensor<4xi8>) -> tensor<1xi8>\n",
+                at + 1
+            )
+        };
+        format!(
+            "func.func @main(%x: tensor<4xi8>, %y: tensor<4xi8>) -> tensor<4xi8> {{\n{}{}  %r = \"{op}\"(%x, %s{pick}) : (tensor<4xi8>, tensor<1xi8>) -> tensor<4xi8>\n  return %r : tensor<4xi8>\n}}",
+            part(0),
+            part(1)
+        )
+    };
+    for op in ["tosa.sub", "t.lookup"] {
+        assert!(same(&text(op, 0), &text(op, 0)));
+        assert!(!same(&text(op, 0), &text(op, 1)), "{op}");
+    }
+}
+
+/// A write into a buffer that the function did not make is not lost.
+#[test]
+fn buffers_from_elsewhere() {
+    let text = |copied: bool| {
+        let copy = if copied { "  \"memref.copy\"(%x, %g) : (memref<8xi8>, memref<8xi8>) -> ()\n" } else { "" };
+        format!(
+            "func.func @main(%x: memref<8xi8>) -> () {{\n  %g = \"memref.get_global\"() {{name = @g}} : () -> memref<8xi8>\n{copy}  return\n}}"
+        )
+    };
+    agrees(&text(true), &text(true));
+    differs(&text(true), &text(false));
+}

@@ -210,3 +210,93 @@ func.func @main(%x: tensor<8xi8>{}, %y: tensor<16xi8> {{neap.io = "external"}}) 
     let report = check(&module(&text(false, 0)), &module(&own), &Facts::builtin(), &options);
     assert!(report.accepted(), "{:#?}", report.diagnostics());
 }
+
+/// Two results of one operation, a view and a result, and a view that states another place than it has.
+#[test]
+fn results_of_one_operation() {
+    let text = |plan: bool, second: i64| {
+        let on = |text: String| if plan { text } else { String::new() };
+        format!(
+            r#"func.func @main(%x: tensor<8xi8> {{neap.io = "external"}}) -> tensor<8xi8>{} {{
+  %a, %b = "neap.opaque"(%x) {{kind = "f"{}}} : (tensor<8xi8>) -> (tensor<8xi8>, tensor<8xi8>)
+  return %b : tensor<8xi8>
+}}"#,
+            on(format!(" attributes {{neap.peak = 16 : i64, neap.arena_bytes = {} : i64}}", second + 8)),
+            on(format!(", neap.offsets = array<i64: 0, {second}>"))
+        )
+    };
+    accepted(&text(false, 8), &text(true, 8));
+    refused(
+        &text(false, 4),
+        &text(true, 4),
+        |v| matches!(v, Violation::Overlap { why, .. } if why == "both are written"),
+    );
+}
+
+#[test]
+fn a_view_beside_a_result_in_place() {
+    let text = |plan: bool| {
+        let on = |text: &str| if plan { text.to_owned() } else { String::new() };
+        format!(
+            r#"func.func @main(%x: tensor<8xi8>{}) -> tensor<8xi8>{} {{
+  %v, %b = "neap.opaque"(%x) {{kind = "f", neap.view = [{{operand = 0 : i64, result = 0 : i64, byte_offset = 0 : i64}}], neap.may_inplace = [{{operand = 0 : i64, result = 1 : i64}}]{}}} : (tensor<8xi8>) -> (tensor<8xi8>, tensor<8xi8>)
+  return %b : tensor<8xi8>
+}}"#,
+            on(" {neap.offset = 0 : i64}"),
+            on(" attributes {neap.peak = 8 : i64, neap.arena_bytes = 8 : i64}"),
+            on(", neap.inplace = [{operand = 0 : i64, result = 1 : i64}], neap.offsets = array<i64: -1, 0>")
+        )
+    };
+    refused(&text(false), &text(true), |v| matches!(v, Violation::Overlap { why, .. } if why.contains("view")));
+}
+
+#[test]
+fn a_view_with_an_offset_of_its_own() {
+    let text = |plan: bool, at: i64| {
+        let on = |text: String| if plan { text } else { String::new() };
+        format!(
+            r#"func.func @main(%x: tensor<2x4xi8>{}) -> tensor<8xi8>{} {{
+  %v = "tosa.reshape"(%x) {{n = 1 : i64{}}} : (tensor<2x4xi8>) -> tensor<8xi8>
+  return %v : tensor<8xi8>
+}}"#,
+            on(" {neap.offset = 8 : i64}".to_owned()),
+            on(" attributes {neap.peak = 8 : i64, neap.arena_bytes = 16 : i64}".to_owned()),
+            on(format!(
+                ", neap.view = [{{operand = 0 : i64, result = 0 : i64, byte_offset = 0 : i64}}], neap.offsets = array<i64: {at}>"
+            ))
+        )
+    };
+    accepted(&text(false, 0), &text(true, -1));
+    accepted(&text(false, 0), &text(true, 8));
+    refused(&text(false, 0), &text(true, 0), |v| matches!(v, Violation::Elsewhere { expected: Some(8), .. }));
+}
+
+/// A fused operation answers for the scratch of its members.
+#[test]
+fn fused_operations_keep_what_members_ask() {
+    let source = r#"func.func @main(%x: tensor<8xi8>) -> tensor<8xi8> {
+  %a = "neap.opaque"(%x) {kind = "f", neap.scratch = 16 : i64, neap.align = 4 : i64} : (tensor<8xi8>) -> tensor<8xi8>
+  %b = "tosa.abs"(%a) : (tensor<8xi8>) -> tensor<8xi8>
+  return %b : tensor<8xi8>
+}"#;
+    let fused = |attrs: &str| {
+        format!(
+            r#"func.func @main(%x: tensor<8xi8>) -> tensor<8xi8> {{
+  %b = "neap.fused"(%x) ({{
+  ^bb0(%v: tensor<8xi8>):
+    %a = "neap.opaque"(%v) {{kind = "f", neap.scratch = 16 : i64, neap.align = 4 : i64}} : (tensor<8xi8>) -> tensor<8xi8>
+    %c = "tosa.abs"(%a) : (tensor<8xi8>) -> tensor<8xi8>
+    "neap.yield"(%c) : (tensor<8xi8>) -> ()
+  }}) {{{attrs}}} : (tensor<8xi8>) -> tensor<8xi8>
+  return %b : tensor<8xi8>
+}}"#
+        )
+    };
+    common::agrees(source, &fused("neap.scratch = 16 : i64, neap.align = 8 : i64"));
+    for (attrs, lost) in [("neap.align = 4 : i64", "neap.scratch"), ("neap.scratch = 16 : i64", "neap.align")] {
+        let report = differs(source, &fused(attrs));
+        assert!(
+            report.violations.iter().any(|v| matches!(v, Violation::Demand { attribute, .. } if *attribute == lost))
+        );
+    }
+}
