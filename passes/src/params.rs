@@ -44,6 +44,18 @@ pub fn int(module: &Module, facts: &Facts, op: OpId, row: &OpFacts, key: Key) ->
     }
 }
 
+/// The permutation of a transpose of this rank; reversed dimensions where none is given. `None` if it is not known, or no permutation.
+#[must_use]
+pub fn permutation(module: &Module, facts: &Facts, op: OpId, row: &OpFacts, rank: usize) -> Option<Vec<usize>> {
+    let perm = match ints(module, facts, op, row, Key::Perm).ok()? {
+        Some(perm) => perm.into_iter().map(|at| axis(at, rank)).collect::<Option<Vec<usize>>>()?,
+        None => (0..rank).rev().collect(),
+    };
+    let mut sorted = perm.clone();
+    sorted.sort_unstable();
+    sorted.into_iter().eq(0..rank).then_some(perm)
+}
+
 /// An axis that may count from the end, for a tensor of this rank.
 #[must_use]
 pub fn axis(axis: i64, rank: usize) -> Option<usize> {

@@ -19,5 +19,8 @@ pub fn is_tflite(bytes: &[u8]) -> bool {
 /// All that is wrong in the file, each with its subgraph, tensor or operator.
 pub fn read_tflite(bytes: &[u8]) -> Result<Module, Vec<Diagnostic>> {
     let model = tflite::model::read(bytes)?;
-    tflite::build::module(&model)
+    let module = tflite::build::module(&model)?;
+    // What the file leaves out (a loop without its body) is told by the rules of the representation.
+    neap_ir::verify::verify(&module)?;
+    Ok(module)
 }

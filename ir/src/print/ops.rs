@@ -385,7 +385,7 @@ impl<'a> Printer<'a> {
             Some(entry) => {
                 args.eq(inputs.iter().copied())
                     && !self.names.is_target(entry)
-                    && (module.terminator(entry).is_some() || module.blocks(*region).len() > 1)
+                    && module.terminator(entry).is_some()
             }
             None => true,
         };

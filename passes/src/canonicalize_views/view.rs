@@ -32,8 +32,8 @@ pub(super) fn byte_offset(
     let unknown = |Unknown| "its parameters are not constant".to_owned();
     match row.role {
         Role::Transpose => {
-            let perm = params::ints(module, facts, op, row, Key::Perm).map_err(unknown)?;
-            keeps_order(from.dims, perm)?;
+            let perm = params::permutation(module, facts, op, row, from.dims.len());
+            keeps_order(from.dims, &perm.ok_or("its permutation is not known, or does not fit the operand")?)?;
         }
         Role::Slice | Role::StridedSlice => {
             let window = window::sliced(module, facts, op, row, &from)?;
@@ -57,13 +57,8 @@ pub(super) fn byte_offset(
 }
 
 /// Whether a permutation keeps the order of all dimensions that are not 1: then no byte moves.
-fn keeps_order(dims: &[Dim], perm: Option<Vec<i64>>) -> Result<(), Refusal> {
-    let perm = match perm {
-        Some(perm) => perm.into_iter().map(|axis| params::axis(axis, dims.len())).collect(),
-        None => Some((0..dims.len()).rev().collect::<Vec<usize>>()),
-    };
-    let perm = perm.filter(|perm| perm.len() == dims.len()).ok_or("its permutation does not fit the operand")?;
-    let long: Vec<usize> = perm.into_iter().filter(|axis| dims[*axis] != Dim::Known(1)).collect();
+fn keeps_order(dims: &[Dim], perm: &[usize]) -> Result<(), Refusal> {
+    let long = perm.iter().filter(|axis| dims[**axis] != Dim::Known(1));
     if long.is_sorted() { Ok(()) } else { Err("it moves bytes".to_owned()) }
 }
 

@@ -104,18 +104,10 @@ pub(super) fn movement(module: &Module, facts: &Facts, op: OpId) -> Option<Movem
     let movement = match row.role {
         Role::Reshape if whole => Movement::Bits(operand),
         Role::Transpose => {
-            let perm = match params::ints(module, facts, op, row, Key::Perm).ok()? {
-                Some(perm) => {
-                    perm.into_iter().map(|axis| params::axis(axis, from.dims.len())).collect::<Option<Vec<usize>>>()?
-                }
-                None => (0..from.dims.len()).rev().collect(),
-            };
-            let mut sorted = perm.clone();
-            sorted.sort_unstable();
-            let valid = sorted.iter().copied().eq(0..from.dims.len());
+            let perm = params::permutation(module, facts, op, row, from.dims.len())?;
             let turned = perm.iter().map(|axis| from.dims[*axis]).eq(to.dims.iter().copied());
             let perm = perm.into_iter().map(|axis| axis as u32).collect();
-            (valid && turned && whole).then_some(Movement::Perm(operand, perm))?
+            (turned && whole).then_some(Movement::Perm(operand, perm))?
         }
         // A single operand joined with nothing, a slice of everything, one part of a whole.
         Role::Concat if same_type && module.data_operands(op).count() == 1 => Movement::Bits(operand),
