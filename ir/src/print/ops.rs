@@ -383,9 +383,7 @@ impl<'a> Printer<'a> {
         let entry = module.entry(op);
         let entry_fits = match entry {
             Some(entry) => {
-                args.eq(inputs.iter().copied())
-                    && !self.names.is_target(entry)
-                    && module.terminator(entry).is_some()
+                args.eq(inputs.iter().copied()) && !self.names.is_target(entry) && module.terminator(entry).is_some()
             }
             None => true,
         };
