@@ -1,12 +1,15 @@
 //! Benchmarks: side by side with peers, and with ourselves at other sizes. Ratios, never bare seconds.
 
+mod fuse;
+mod models;
+
 use crate::rng::Rng;
 use crate::{Outcome, measure, sh};
 use std::fmt::Write;
 use std::path::PathBuf;
 
 /// What there is.
-pub(crate) const NAMES: [&str; 3] = ["order", "pack", "scale"];
+pub(crate) const NAMES: [&str; 5] = ["order", "pack", "scale", "fuse", "models"];
 
 /// Runs one benchmark, or all.
 pub(crate) fn run(what: Option<&str>) -> Outcome {
@@ -15,6 +18,8 @@ pub(crate) fn run(what: Option<&str>) -> Outcome {
             println!("== {name}");
             match name {
                 "scale" => scale()?,
+                "fuse" => fuse::run()?,
+                "models" => models::run()?,
                 // The solvers know nothing of the rest and carry their benchmarks themselves.
                 _ => {
                     let package = format!("neap-{name}");

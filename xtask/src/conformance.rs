@@ -57,7 +57,7 @@ pub(crate) fn run(install: bool) -> Outcome {
 }
 
 /// The folder with models and graphs.
-fn shared() -> Result<PathBuf, String> {
+pub(crate) fn shared() -> Result<PathBuf, String> {
     let folder = std::env::var_os("NEAP_SHARED")
         .map(PathBuf::from)
         .ok_or("NEAP_SHARED does not name a folder with models/ and graphs/")?;
@@ -101,7 +101,7 @@ fn own(tally: &mut Tally) -> Outcome {
 }
 
 /// Plans a file: the planned module goes to `out`, the summary comes back.
-fn plan(file: &Path, out: &Path, flags: &[&str]) -> Result<Value, String> {
+pub(crate) fn plan(file: &Path, out: &Path, flags: &[&str]) -> Result<Value, String> {
     let (file, out) = (file.to_string_lossy(), out.to_string_lossy());
     let args = ["plan", &file, "-o", &out, "--summary=json"].into_iter().chain(flags.iter().copied());
     let text = sh::stdout(&mut sh::neap(args)?)?;
@@ -117,12 +117,12 @@ fn checked(summary: &Value) -> Outcome {
 }
 
 /// A figure of the first function's plan.
-fn first(summary: &Value, key: &str) -> u64 {
+pub(crate) fn first(summary: &Value, key: &str) -> u64 {
     summary["functions"][0]["plan"][key].as_u64().unwrap_or(u64::MAX)
 }
 
 /// Rows of a CSV file by column name. The files that are read here quote fields that hold a comma.
-fn table(path: &Path) -> Result<Vec<Vec<(String, String)>>, String> {
+pub(crate) fn table(path: &Path) -> Result<Vec<Vec<(String, String)>>, String> {
     let text = sh::read(path)?;
     let mut lines = text.lines().map(fields);
     let header = lines.next().unwrap_or_default();
@@ -142,6 +142,6 @@ fn fields(line: &str) -> Vec<String> {
     found
 }
 
-fn field<'a>(row: &'a [(String, String)], name: &str) -> &'a str {
+pub(crate) fn field<'a>(row: &'a [(String, String)], name: &str) -> &'a str {
     row.iter().find(|(column, _)| column == name).map_or("", |(_, value)| value)
 }

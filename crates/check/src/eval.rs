@@ -84,7 +84,9 @@ impl<'a> Eval<'a> {
                     results: m.data_results(op).iter().map(|value| of(*value)).collect(),
                 };
                 let params = Params { module: m, op, row, operands, constants: &self.constants };
-                if let Some(results) = moved(&params, &shaped, &mut self.wraps) {
+                if let Some(results) = moved(&params, &shaped, &mut self.wraps)
+                    && let Some(results) = self.activated(op, &shaped, results)
+                {
                     return results;
                 }
             }
@@ -179,6 +181,25 @@ impl<'a> Eval<'a> {
             return vec![window];
         }
         self.opaque(op, &[], key)
+    }
+
+    /// What an activation, kept as an attribute, makes of elements that were moved: a function of each of them, and of their type. None
+    /// where elements are treated by channel, so that their place matters.
+    fn activated(&self, op: OpId, shaped: &Shaped, moved: Vec<Rope>) -> Option<Vec<Rope>> {
+        let attr = self.module.attr(op, "fused_activation_function");
+        let Some(attr) = attr.filter(|attr| attr.as_str() != Some("NONE")) else { return Some(moved) };
+        let apply = |(at, rope): (usize, Rope)| {
+            let (value, shape) = (self.module.data_results(op)[at], shaped.results.get(at)?.as_deref()?);
+            if self.per_axis(value) || rope.len == 0 {
+                return (rope.len == 0).then_some(rope);
+            }
+            let mut mix = Mix::new("activation");
+            self.canon.attr(&mut mix, attr);
+            mix.wide(self.elem_ty(value));
+            let lane = Lane { rope, elem: shape.elem, single: false };
+            elementwise::apply(mix.done(), &[lane], shape.elem, shape.count()?, false)
+        };
+        moved.into_iter().enumerate().map(apply).collect()
     }
 
     fn elementwise(&mut self, op: OpId, row: &OpFacts, operands: &[Rope]) -> Option<Rope> {

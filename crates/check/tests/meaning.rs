@@ -497,3 +497,49 @@ fn buffers_from_elsewhere() {
     agrees(&text(true), &text(true));
     differs(&text(true), &text(false));
 }
+
+#[test]
+fn an_activation_of_a_concatenation_is_applied() {
+    let (part, whole) = ("tensor<2x3xf32>", "tensor<4x3xf32>");
+    let joined = |activation: &str| {
+        let join = format!(
+            "  %r = \"tfl.concatenation\"(%x, %x) {{axis = 0 : i32, fused_activation_function = \"{activation}\"}} : ({part}, {part}) -> {whole}\n"
+        );
+        unary(part, &join, whole)
+    };
+    agrees(&joined("RELU"), &joined("RELU"));
+    differs(&joined("RELU"), &joined("NONE"));
+    differs(&joined("RELU"), &joined("TANH"));
+    // Cut out again, it is the activation of the part, not the part.
+    let first = |activation: &str| {
+        let from = joined(activation).replace("%r =", "%j =");
+        let from =
+            from.split("  return").next().expect("a body").replace(&format!("-> {whole} {{"), &format!("-> {part} {{"));
+        format!(
+            "{from}  %zero = \"tfl.pseudo_const\"() {{value = dense<0> : tensor<2xi32>}} : () -> tensor<2xi32>\n  %size = \"tfl.pseudo_const\"() {{value = dense<[2, 3]> : tensor<2xi32>}} : () -> tensor<2xi32>\n  %r = \"tfl.slice\"(%j, %zero, %size) : ({whole}, tensor<2xi32>, tensor<2xi32>) -> {part}\n  return %r : {part}\n}}"
+        )
+    };
+    let through = format!("func.func @main(%x: {part}) -> {part} {{\n  return %x : {part}\n}}");
+    agrees(&first("NONE"), &through);
+    differs(&first("RELU"), &through);
+}
+
+#[test]
+fn a_part_is_not_written_straight_into_a_whole_with_an_activation() {
+    let module = |activation: &str, place: &str| {
+        format!(
+            "func.func @main(%x: tensor<4xi8>) -> tensor<8xi8> {{\n  %a = \"tfl.neg\"(%x) : (tensor<4xi8>) -> tensor<4xi8>\n  %r = \"tfl.concatenation\"(%a, %x) {{axis = 0 : i32, fused_activation_function = \"{activation}\"{place}}} : (tensor<4xi8>, tensor<4xi8>) -> tensor<8xi8>\n  return %r : tensor<8xi8>\n}}"
+        )
+    };
+    let plan = |activation: &str| {
+        module(activation, ", neap.offsets = array<i64: 0>, neap.place = [{operand = 0, byte_offset = 0}]")
+            .replace("\"tfl.neg\"(%x) :", "\"tfl.neg\"(%x) {neap.offsets = array<i64: 0>} :")
+            .replace("%x: tensor<4xi8>", "%x: tensor<4xi8> {neap.offset = 8 : i64}")
+            .replace(
+                "-> tensor<8xi8> {",
+                "-> tensor<8xi8> attributes {neap.arena_bytes = 12 : i64, neap.peak = 12 : i64} {",
+            )
+    };
+    accepted(&module("NONE", ""), &plan("NONE"));
+    refused(&module("RELU", ""), &plan("RELU"), |_| true);
+}
