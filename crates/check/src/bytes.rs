@@ -361,7 +361,7 @@ impl<'a, 'b> Bytes<'a, 'b> {
         }
     }
 
-    /// Writes what a trip starts with.
+    /// Writes what a body starts with, where it is not an operand's own bytes.
     pub(crate) fn carried(&mut self, op: OpId, args: &[ValueId], step: u32, rope: &dyn Fn(ValueId) -> Rope) {
         for arg in args.iter().filter(|arg| !self.homes.views.contains_key(*arg)) {
             self.write(*arg, &rope(*arg), Stamp { value: Some(*arg), op: Some(op), step });

@@ -218,13 +218,12 @@ impl<'a, 'b> Machine<'a, 'b> {
             let [body] = m.region_blocks(op, 0) else { return Ok(Vec::new()) };
             return self.fused(op, *body, operands, step, depth);
         }
-        match row.body.run {
-            Run::Once | Run::Branch | Run::Parallel if !m.op_regions(op).is_empty() => {
-                self.bodies(op, row, values, operands, depth)
-            }
-            Run::Loop if !m.op_regions(op).is_empty() => self.trips(op, row, values, operands, depth),
-            Run::None | Run::Kernel => Ok(self.simple(op, row, values, operands)),
-            _ => self.call(op, row, operands),
+        match (row.body.run, row.runs()) {
+            (Run::Kernel, _) => Ok(self.simple(op, row, values, operands)),
+            (Run::None, _) if m.op_regions(op).is_empty() => Ok(self.simple(op, row, values, operands)),
+            _ if m.op_regions(op).is_empty() => self.call(op, row, operands),
+            (_, Run::Loop) => self.trips(op, row, values, operands, depth),
+            _ => self.bodies(op, row, values, operands, depth),
         }
     }
 
@@ -270,15 +269,7 @@ impl<'a, 'b> Machine<'a, 'b> {
     /// The name of a use, with the versions of what it touches, and the bodies of a kernel.
     fn name(&mut self, op: OpId, operands: &[Rope], touched: &[Touch]) -> u128 {
         let m = self.module;
-        let versions: Vec<u128> = touched
-            .iter()
-            .filter_map(|touch| match &touch.resource {
-                Resolved::All => Some(self.state.everything()),
-                Resolved::Named(resource) => Some(self.state.version(*resource)),
-                Resolved::Buffer(_) => None,
-            })
-            .collect();
-        let key = self.eval.key(op, operands, &versions);
+        let key = self.key(op, operands, touched);
         if m.op_regions(op).is_empty() {
             return key;
         }
@@ -287,6 +278,19 @@ impl<'a, 'b> Machine<'a, 'b> {
         let env = &self.env;
         self.eval.canon.bodies(&mut mix, op, &mut |value| env[raw(value)].as_ref().map_or(0, Rope::hash));
         mix.done()
+    }
+
+    /// The name of a use, with the versions of what it touches.
+    fn key(&mut self, op: OpId, operands: &[Rope], touched: &[Touch]) -> u128 {
+        let versions: Vec<u128> = touched
+            .iter()
+            .filter_map(|touch| match &touch.resource {
+                Resolved::All => Some(self.state.everything()),
+                Resolved::Named(resource) => Some(self.state.version(*resource)),
+                Resolved::Buffer(_) => None,
+            })
+            .collect();
+        self.eval.key(op, operands, &versions)
     }
 
     fn effects(&mut self, op: OpId, row: &OpFacts, key: u128, operands: &[Rope], touched: &[Touch]) {

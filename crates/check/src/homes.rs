@@ -8,7 +8,7 @@ use neap_ir::facts::{Facts, OpFacts, Role, Run};
 use neap_ir::size::SizeError;
 use neap_ir::{Attr, Def, Module, OpId, Span, Type, ValueId, plan};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// A memory region.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ pub(crate) struct Homes<'a> {
     /// Whether anything is planned at all.
     pub(crate) planned: bool,
     low: bool,
-    rows: Vec<OnceCell<&'a OpFacts>>,
+    rows: Vec<OnceLock<&'a OpFacts>>,
     external: FxHashSet<ValueId>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Homes<'a> {
         let table = vec![None; module.value_count()];
         let planned = module.attr(func, plan::ARENA_BYTES).is_some();
         let (views, external) = (FxHashMap::default(), external(module, func));
-        let (violations, rows) = (Vec::new(), vec![OnceCell::new(); module.op_count()]);
+        let (violations, rows) = (Vec::new(), vec![OnceLock::new(); module.op_count()]);
         let mut homes = Homes {
             module,
             facts,
@@ -161,7 +161,7 @@ impl<'a> Homes<'a> {
         for op in m.walk(self.func) {
             let row = self.row(op);
             let hidden = m.parent_op(op).is_some_and(|parent| inside.contains(&parent));
-            let kernel = matches!(row.body.run, Run::None | Run::Kernel) && !m.op_regions(op).is_empty();
+            let kernel = row.runs() == Run::Kernel && !m.op_regions(op).is_empty();
             if hidden || kernel || m.op_name(op) == "neap.fused" {
                 inside.insert(op);
             }
@@ -264,7 +264,7 @@ impl<'a> Homes<'a> {
     /// Arguments of bodies: views of operands where the body runs at most once, storages of their own in a loop.
     fn block_arguments(&mut self, op: OpId, row: &OpFacts) {
         let m = self.module;
-        if m.op_regions(op).is_empty() || matches!(row.body.run, Run::None | Run::Kernel) {
+        if m.op_regions(op).is_empty() || row.runs() == Run::Kernel {
             return;
         }
         let operands: Vec<ValueId> = m.data_operands(op).collect();

@@ -65,6 +65,8 @@ pub struct Options {
     pub semantics_only: bool,
     /// Called functions have arenas of their own, so a caller's scratch need not hold them.
     pub callees_have_arenas: bool,
+    /// How many threads the work may be shared among; what is found does not depend on it.
+    pub threads: usize,
 }
 
 /// What the checker found.
@@ -214,11 +216,12 @@ fn function(
         return;
     }
     let mut first = Machine::new(source, facts, from, low);
-    let Some(expected) = first.run() else {
+    let homes = || (!options.semantics_only).then(|| homes::Homes::new(planned, facts, to, low));
+    let (expected, homes) = both(options.threads, || first.run(), homes);
+    let Some(expected) = expected else {
         report.violations.append(&mut first.violations);
         return;
     };
-    let homes = (!options.semantics_only).then(|| homes::Homes::new(planned, facts, to, low));
     let mut second = Machine::new(planned, facts, to, low);
     if let Some(homes) = &homes {
         if !homes.planned {
@@ -229,7 +232,13 @@ fn function(
         report.violations.extend(homes.violations.iter().cloned());
         second.bytes = Some(bytes::Bytes::new(homes, &expected.permits));
     }
-    let found = second.run();
+    let judged = || {
+        let mut violations = Vec::new();
+        let homes = homes.as_ref().filter(|_| !low)?;
+        let numbers = live::check(homes, options, &mut violations);
+        Some((numbers, violations))
+    };
+    let (found, judged) = both(options.threads, || second.run(), judged);
     report.violations.append(&mut second.violations);
     if let Some(bytes) = &mut second.bytes {
         report.violations.append(&mut bytes.violations);
@@ -237,7 +246,21 @@ fn function(
     let Some(found) = found else { return };
     let source_side = Side::new(&first, source, from, &expected);
     judge::compare(&source_side, &Side::new(&second, planned, to, &found), &mut report.violations);
-    if let Some(homes) = homes.as_ref().filter(|_| !low) {
-        report.functions.push(live::check(homes, options, &mut report.violations));
+    if let Some((numbers, violations)) = judged {
+        report.violations.extend(violations);
+        report.functions.push(numbers);
     }
+}
+
+/// Two independent pieces of work, the first on a thread of its own if there may be two.
+fn both<A: Send, B>(threads: usize, first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+    if threads < 2 {
+        return (first(), second());
+    }
+    std::thread::scope(|scope| {
+        let first = scope.spawn(first);
+        let second = second();
+        let first = first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (first, second)
+    })
 }

@@ -74,7 +74,7 @@ pub(crate) fn check(homes: &Homes<'_>, options: &Options, out: &mut Vec<Violatio
 
 /// Whether an operation's bodies have steps of their own.
 fn entered(homes: &Homes<'_>, op: OpId) -> bool {
-    let inner = !matches!(homes.row(op).body.run, Run::None | Run::Kernel);
+    let inner = homes.row(op).runs() != Run::Kernel;
     inner && !homes.module.op_regions(op).is_empty() && homes.module.op_name(op) != "neap.fused"
 }
 
@@ -184,7 +184,7 @@ fn born(homes: &Homes<'_>, steps: &Steps, value: ValueId, ranges: &mut FxHashMap
         Def::Result(op, _) => parallel_around(homes, op),
         Def::Arg(block, _) => {
             let op = m.region_op(m.block_region(block));
-            if homes.row(op).body.run == Run::Parallel && op != homes.func {
+            if homes.row(op).runs() == Run::Parallel && op != homes.func {
                 Some(op)
             } else {
                 parallel_around(homes, op)
@@ -207,7 +207,7 @@ fn born(homes: &Homes<'_>, steps: &Steps, value: ValueId, ranges: &mut FxHashMap
 fn parallel_around(homes: &Homes<'_>, op: OpId) -> Option<OpId> {
     let (mut at, mut found) = (op, None);
     while let Some(around) = homes.module.parent_op(at).filter(|around| *around != homes.func) {
-        if homes.row(around).body.run == Run::Parallel {
+        if homes.row(around).runs() == Run::Parallel {
             found = Some(around);
         }
         at = around;
@@ -228,7 +228,7 @@ fn use_end(homes: &Homes<'_>, steps: &Steps, reader: OpId, owner: ValueId) -> (u
         // The deciding body hands its values to the results, which are born at the loop's end.
         let forwards = homes.row(around).body.cond_forwards;
         if forwards { steps.of(around).1 } else { steps.ends.get(&block).copied().unwrap_or(end) }
-    } else if entered(homes, reader) && !matches!(homes.row(reader).body.run, Run::Loop | Run::Parallel) {
+    } else if entered(homes, reader) && !matches!(homes.row(reader).runs(), Run::Loop | Run::Parallel) {
         begin + 1
     } else {
         end
@@ -244,7 +244,7 @@ fn use_end(homes: &Homes<'_>, steps: &Steps, reader: OpId, owner: ValueId) -> (u
         if around == homes.func {
             break;
         }
-        if entered(homes, around) && matches!(homes.row(around).body.run, Run::Loop | Run::Parallel) {
+        if entered(homes, around) && matches!(homes.row(around).runs(), Run::Loop | Run::Parallel) {
             last = last.max(steps.of(around).1);
         }
         at = m.parent_block(around);

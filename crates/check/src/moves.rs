@@ -9,15 +9,15 @@ use crate::params::Params;
 use crate::rope::{Bits, Level, PIECES, Rope, Seg, Wraps, level};
 use crate::shape::Shape;
 use neap_ir::facts::{Key, Role};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Longest list of parts before a rope becomes a content of its own.
 const PARTS: usize = 1024;
 
 /// The shapes of the data operands and results; none where one is not known.
 pub(crate) struct Shaped {
-    pub(crate) operands: Vec<Option<Rc<Shape>>>,
-    pub(crate) results: Vec<Option<Rc<Shape>>>,
+    pub(crate) operands: Vec<Option<Arc<Shape>>>,
+    pub(crate) results: Vec<Option<Arc<Shape>>>,
 }
 
 impl Shaped {
@@ -48,7 +48,7 @@ pub(crate) fn moved(params: &Params<'_>, shaped: &Shaped, wraps: &mut Wraps) -> 
         Role::Broadcast => vec![broadcast(params, shaped, wraps)?],
         _ => return None,
     };
-    let fits = |(rope, shape): (&Rope, &Option<Rc<Shape>>)| shape.as_ref().and_then(|s| s.bits()) == Some(rope.len);
+    let fits = |(rope, shape): (&Rope, &Option<Arc<Shape>>)| shape.as_ref().and_then(|s| s.bits()) == Some(rope.len);
     (results.len() == shaped.results.len() && results.iter().zip(&shaped.results).all(fits)).then_some(results)
 }
 

@@ -81,7 +81,7 @@ impl<'a, 'b> Network<'a, 'b> {
         };
         for op in m.block_ops(block) {
             let row = homes.row(op);
-            let bodies = !matches!(row.body.run, Run::None | Run::Kernel) && !m.op_regions(op).is_empty();
+            let bodies = row.runs() != Run::Kernel && !m.op_regions(op).is_empty();
             if bodies && m.op_name(op) != "neap.fused" {
                 return Err("certificates are for functions without nested bodies".to_owned());
             }

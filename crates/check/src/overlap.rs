@@ -316,7 +316,7 @@ fn streams(homes: &Homes<'_>, op: OpId, operand: u32) -> bool {
 /// Bodies that run at the same time share nothing that one of them writes.
 pub(crate) fn parallel(homes: &Homes<'_>, op: OpId, out: &mut Vec<Violation>) {
     let m = homes.module;
-    if homes.row(op).body.run != Run::Parallel {
+    if homes.row(op).runs() != Run::Parallel {
         return;
     }
     let mut pieces: Vec<(Home, Stamp, usize)> = Vec::new();

@@ -6,7 +6,7 @@ use neap_ir::{Attr, Def, Module, Ty, Type, ValueId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A dense row-major value.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,7 +51,7 @@ impl Shape {
 pub(crate) struct Shapes<'a> {
     module: &'a Module,
     low: bool,
-    fixed: RefCell<FxHashMap<Ty, Option<Rc<Shape>>>>,
+    fixed: RefCell<FxHashMap<Ty, Option<Arc<Shape>>>>,
 }
 
 impl<'a> Shapes<'a> {
@@ -61,17 +61,17 @@ impl<'a> Shapes<'a> {
     }
 
     /// The shape of a value; none if it is not known or has more than 2^63 bytes.
-    pub(crate) fn of(&self, value: ValueId) -> Option<Rc<Shape>> {
+    pub(crate) fn of(&self, value: ValueId) -> Option<Arc<Shape>> {
         let ty = self.module.value_ty(value);
         if !matches!(self.module.ty(ty), Type::Dialect(_)) && self.module.dynamic_axes(value).is_empty() {
             let known = self.fixed.borrow().get(&ty).cloned();
             return known.unwrap_or_else(|| {
-                let shape = self.make(value, ty).map(Rc::new);
+                let shape = self.make(value, ty).map(Arc::new);
                 self.fixed.borrow_mut().insert(ty, shape.clone());
                 shape
             });
         }
-        self.make(value, ty).map(Rc::new)
+        self.make(value, ty).map(Arc::new)
     }
 
     /// Bits of a value; a value of unknown size counts as one word, of which nothing but equality is known.

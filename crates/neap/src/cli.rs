@@ -86,6 +86,8 @@ pub struct Common {
     pub summary_file: Option<PathBuf>,
     /// After this time the best plan so far is taken.
     pub time_limit: Option<Duration>,
+    /// How many threads the work may be shared among.
+    pub threads: usize,
     /// Whether the verifier runs after each pass.
     pub verify_each: bool,
     /// Whether time per pass is shown.
@@ -310,6 +312,7 @@ fn read_common(matches: &ArgMatches) -> Common {
         summary: one(matches, "summary").unwrap_or_default(),
         summary_file: one(matches, "summary-file"),
         time_limit: one(matches, "time-limit"),
+        threads: one(matches, "threads").unwrap_or_else(values::cores),
         verify_each: one(matches, "verify-each").unwrap_or(true),
         timing: matches.get_flag("mlir-timing"),
         statistics: matches.get_flag("mlir-pass-statistics"),

@@ -221,6 +221,7 @@ fn checked(job: &Job<'_>, source: &Module, module: &Module) -> Result<Check, Fai
         ignore_fingerprint: false,
         semantics_only: !apply::is_planned(module),
         callees_have_arenas: job.setup.profile.own_arena_per_function,
+        threads: job.common.threads,
     };
     let report = neap_check::check(source, module, &job.setup.facts, &options);
     if report.accepted() {

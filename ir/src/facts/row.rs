@@ -428,6 +428,15 @@ pub struct OpFacts {
 }
 
 impl OpFacts {
+    /// How the regions of an op run that has some. A row that says nothing of them allows anything:
+    /// all at the same time, each any number of times.
+    pub fn runs(&self) -> Run {
+        match self.body.run {
+            Run::None => Run::Parallel,
+            known => known,
+        }
+    }
+
     /// What is known of an op that no table has: it may do anything, and nothing may be shared.
     #[must_use]
     pub fn unknown() -> OpFacts {

@@ -253,7 +253,7 @@ impl Build<'_, '_> {
             self.steps += 1;
         }
         if kind == Kind::Step && facts.body.run != Run::Kernel && self.open(op, 0, Some(id))? {
-            self.timeline.entries[id.index()].run = run(facts);
+            self.timeline.entries[id.index()].run = facts.runs();
         }
         Ok(())
     }
@@ -273,13 +273,5 @@ impl Build<'_, '_> {
             entry.steps.end = self.steps;
         }
         Ok(())
-    }
-}
-
-/// How bodies run; about an operation in no table nothing is known, so that its bodies may run at the same time.
-fn run(facts: &OpFacts) -> Run {
-    match facts.body.run {
-        Run::None => Run::Parallel,
-        known => known,
     }
 }

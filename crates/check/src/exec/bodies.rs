@@ -44,13 +44,14 @@ impl<'a> Machine<'a, '_> {
         depth: usize,
     ) -> Result<Vec<Rope>, Stop> {
         let m = self.module;
-        let key = self.eval.key(op, operands, &[]);
+        let touched = effects::resolve(m, op, row, values, operands, &mut self.state.names);
+        let key = self.key(op, operands, &touched);
         self.order(op, key);
         let once = row.body.run == Run::Once;
         let (mut yields, mut done): (Vec<Vec<Rope>>, Vec<Done>) = (Vec::new(), Vec::new());
         let certain = row.body.run != Run::Branch;
         if let Some(bytes) = &mut self.bytes {
-            if row.body.run == Run::Parallel {
+            if row.runs() == Run::Parallel {
                 bytes.poison_bodies(op, self.step);
             }
             bytes.fork();
@@ -64,7 +65,7 @@ impl<'a> Machine<'a, '_> {
                 self.violations.push(Violation::Unstructured { function, span: m.op(op).span });
                 return Err(Stop);
             };
-            self.bind(*body, row, key, |at| values.get(at).copied().zip(operands.get(at)));
+            self.bind(op, *body, row, key, |at| values.get(at).copied().zip(operands.get(at)));
             self.state.enter(None);
             let last = self.block(*body, depth + 1)?;
             let results = self.yielded(last);
@@ -79,9 +80,11 @@ impl<'a> Machine<'a, '_> {
         }
         if once && yields.len() == 1 {
             done.into_iter().for_each(|done| self.state.commit(done));
+            self.effects(op, row, key, operands, &touched);
             return Ok(yields.remove(0));
         }
         self.state.merge(op, key, &done);
+        self.effects(op, row, key, operands, &touched);
         Ok(self.renamed(op, "branch", key, &yields))
     }
 
@@ -100,9 +103,10 @@ impl<'a> Machine<'a, '_> {
         self.module.data_results(op).iter().enumerate().map(name).collect()
     }
 
-    /// Binds a body's arguments: those before the bound ones stand for themselves.
+    /// Binds a body's arguments: those that no operand is bound to stand for themselves, and are written where they have bytes of their own.
     fn bind<'r>(
         &mut self,
+        op: OpId,
         body: BlockId,
         row: &OpFacts,
         key: u128,
@@ -124,6 +128,10 @@ impl<'a> Machine<'a, '_> {
             };
             self.env[raw(*arg)] = Some(rope);
         }
+        if let Some(bytes) = &mut self.bytes {
+            let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers, windows: &self.windows };
+            bytes.carried(op, m.block_args(body), self.step, &|value| view.of(value));
+        }
     }
 
     /// A loop: the deciding body, then the other, once, for an unknown trip.
@@ -136,7 +144,8 @@ impl<'a> Machine<'a, '_> {
         depth: usize,
     ) -> Result<Vec<Rope>, Stop> {
         let m = self.module;
-        let key = self.eval.key(op, operands, &[]);
+        let touched = effects::resolve(m, op, row, values, operands, &mut self.state.names);
+        let key = self.key(op, operands, &touched);
         self.order(op, key);
         let carried = |at: usize, rope: &Rope| {
             let mut mix = Mix::new("carried");
@@ -154,11 +163,7 @@ impl<'a> Machine<'a, '_> {
         regions.sort_by_key(|at| Some(*at) != row.body.cond);
         for at in regions {
             let [body] = m.region_blocks(op, at) else { continue };
-            self.bind(*body, row, key, |at| values.get(at).copied().zip(current.get(at)));
-            if let Some(bytes) = &mut self.bytes {
-                let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers, windows: &self.windows };
-                bytes.carried(op, m.block_args(*body), self.step, &|value| view.of(value));
-            }
+            self.bind(op, *body, row, key, |at| values.get(at).copied().zip(current.get(at)));
             let last = self.block(*body, depth + 1)?;
             let results = self.yielded(last);
             if let Some(bytes) = &mut self.bytes {
@@ -174,6 +179,7 @@ impl<'a> Machine<'a, '_> {
         }
         let done = self.state.leave();
         self.state.merge(op, key, &[done]);
+        self.effects(op, row, key, operands, &touched);
         Ok(self.renamed(op, "loop", key, &yields))
     }
 

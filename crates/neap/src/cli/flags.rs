@@ -68,6 +68,12 @@ pub(super) fn common(command: Command) -> Command {
         text("summary", "KIND", "How the summary is written").value_parser(summary),
         path("summary-file", "F", "Writes the summary to a file"),
         seconds(),
+        text(
+            "threads",
+            "N",
+            "Uses at most N threads (default: one per processor); what is written is the same for all N",
+        )
+        .value_parser(values::threads),
         text("verify-each", "BOOL", "Runs the verifier after each pass (default: true)")
             .value_parser(value_parser!(bool))
             .num_args(0..=1)

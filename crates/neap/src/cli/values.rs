@@ -98,6 +98,16 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     limit.ok_or_else(|| "a time limit is a number of seconds, at least 0".to_owned())
 }
 
+/// As many threads as there are processors.
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| "a number of threads is at least 1".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
