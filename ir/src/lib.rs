@@ -16,6 +16,7 @@ pub mod func;
 pub mod loc;
 pub mod module;
 pub mod name;
+pub mod origin;
 pub mod parse;
 pub mod plan;
 pub mod print;

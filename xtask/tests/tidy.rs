@@ -85,6 +85,7 @@ fn arrows_point_down() {
         ("neap-pack", &[]),
         ("neap-check", &["neap-ir"]),
         ("neap-import", &["neap-ir"]),
+        ("neap-emit", &["neap-import", "neap-ir"]),
         ("neap-passes", &["neap-ir", "neap-order", "neap-pack"]),
     ];
     let mut wrong = Vec::new();

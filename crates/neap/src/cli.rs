@@ -3,6 +3,7 @@
 //! Flags that MLIR's own tool has are spelled as there. Pass flags come from the registry, one per pass, and run in the order in
 //! which they are written.
 
+mod emit;
 mod flags;
 mod values;
 
@@ -10,6 +11,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use emit::Emit;
 pub use values::{ArenaFlag, Budget, DimFlag, PinFlag};
 
 /// What is asked for.
@@ -20,6 +22,8 @@ pub enum Request {
     Plan(Box<Plan>),
     /// `neap check`.
     Check(Box<Check>),
+    /// `neap emit`.
+    Emit(Box<Emit>),
     /// `neap import`.
     Import(Import),
     /// `neap pack`.
@@ -66,7 +70,7 @@ pub struct SourceFlags {
 }
 
 /// What `opt` and `plan` have in common.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Common {
     /// The input; `-` is the standard input.
     pub input: PathBuf,
@@ -147,6 +151,8 @@ pub struct Plan {
     pub outputs: Vec<PathBuf>,
     /// The writer of the outputs, whatever their extension.
     pub to: Option<String>,
+    /// The model file that the plan goes into; none: the input.
+    pub template: Option<PathBuf>,
 }
 
 /// `neap check`.
@@ -190,7 +196,7 @@ pub fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommands([opt(), plan(), check(), import(), pack()])
+        .subcommands([opt(), plan(), emit::command(), check(), import(), pack()])
 }
 
 fn opt() -> Command {
@@ -212,12 +218,13 @@ fn plan() -> Command {
             flags::path(
                 "output",
                 "OUT",
-                "Writes the module (.mlir), the summary (.json) or the storages (.csv); repeatable",
+                "Writes the module (.mlir), the model (.tflite), the summary (.json) or the storages (.csv); repeatable",
             )
             .short('o')
             .action(ArgAction::Append),
         )
-        .arg(flags::text("to", "WRITER", "Writes the outputs as mlir, json or csv, whatever their extension"))
+        .arg(emit::to())
+        .arg(emit::template())
         .arg(flags::text("pass-pipeline", "PIPELINE", "Runs these passes instead of `plan`"));
     flags::common(flags::source(command))
 }
@@ -259,7 +266,9 @@ pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Reque
             common: read_common(matches),
             outputs: many(matches, "output"),
             to: one(matches, "to"),
+            template: one(matches, "template"),
         })),
+        Some(("emit", matches)) => Request::Emit(Box::new(emit::read(matches))),
         Some(("check", matches)) => Request::Check(Box::new(Check {
             original: required(matches, "SOURCE"),
             planned: required(matches, "PLANNED"),

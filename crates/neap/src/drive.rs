@@ -236,6 +236,19 @@ fn checked(job: &Job<'_>, source: &Module, module: &Module) -> Result<Check, Fai
     Err(reproduce(job, source, failure, job.reproducer.clone().unwrap_or_else(|| place(source))))
 }
 
+/// Refuses a plan that someone else made and that does not do what the source does.
+///
+/// # Errors
+/// What the checker says.
+pub fn accepted(source: &Module, planned: &Module, setup: &Setup) -> Result<(), Failure> {
+    let options = neap_check::Options {
+        callees_have_arenas: setup.profile.own_arena_per_function,
+        ..neap_check::Options::default()
+    };
+    let report = neap_check::check(source, planned, &setup.facts, &options);
+    if report.accepted() { Ok(()) } else { Err(Failure::new(Exit::Input, report.diagnostics())) }
+}
+
 /// Whether a pipeline has any of the passes that a plan is made by.
 fn plans(pipeline: &Pipeline) -> bool {
     let planner = |pass: &str| {

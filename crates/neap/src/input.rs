@@ -9,6 +9,7 @@ use neap_ir::parse::parse_bytes;
 use std::path::Path;
 
 /// What was read.
+#[derive(Clone)]
 pub struct Input {
     /// As given; `-` is called `<stdin>`.
     pub name: String,
@@ -33,6 +34,14 @@ impl Kind {
         match self {
             Kind::Text => "none",
             Kind::Tflite => "tflite",
+        }
+    }
+
+    /// What such files are called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Text => "text",
+            Kind::Tflite => "TFLite",
         }
     }
 }

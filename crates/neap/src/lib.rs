@@ -18,6 +18,7 @@ pub mod size;
 pub mod streams;
 pub mod stub;
 pub mod summary;
+pub mod template;
 mod verbs;
 pub mod watch;
 pub mod writers;
@@ -57,6 +58,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) 
         Request::Opt(request) => verbs::opt::run(request, streams),
         Request::Plan(request) => verbs::plan::run(request, streams),
         Request::Check(request) => verbs::check::run(request, streams),
+        Request::Emit(request) => verbs::emit::run(request, streams),
         Request::Import(request) => verbs::import::run(request, streams),
         Request::Pack(request) => verbs::pack::run(request, streams),
     };

@@ -1,9 +1,10 @@
-//! Writers of a plan, chosen by the extension of a file or by name.
+//! Writers of a plan, chosen by the longest known extension of a file or by name.
 
 use crate::cli::SummaryKind;
 use crate::drive::Planned;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::summary;
+use crate::template::Template;
 use neap_ir::print::{PrintOptions, print};
 use neap_passes::suggest::closest;
 use std::path::Path;
@@ -17,16 +18,27 @@ pub enum Writer {
     Json,
     /// All storages as a table.
     Csv,
+    /// The model file with its operators in the planned order.
+    Tflite,
 }
 
-/// Name (which is also the extension) and writer.
-const WRITERS: [(&str, Writer); 3] = [("mlir", Writer::Mlir), ("json", Writer::Json), ("csv", Writer::Csv)];
+/// Name, extensions and writer.
+const WRITERS: [(&str, &[&str], Writer); 4] = [
+    ("mlir", &["mlir"], Writer::Mlir),
+    ("json", &["json"], Writer::Json),
+    ("csv", &["csv"], Writer::Csv),
+    ("tflite", &["tflite"], Writer::Tflite),
+];
 
 impl Writer {
-    /// The writer of a file's extension.
+    /// The writer of a file's extension; of several that fit, the longest one's.
     pub fn of(path: &Path) -> Option<Writer> {
-        let extension = path.extension()?.to_str()?;
-        WRITERS.iter().find(|(name, _)| *name == extension).map(|(_, writer)| *writer)
+        let name = path.file_name()?.to_str()?;
+        let fits = |extension: &&str| name.strip_suffix(extension).is_some_and(|rest| rest.ends_with('.'));
+        let all = WRITERS.iter().flat_map(|(_, extensions, writer)| extensions.iter().map(move |one| (*one, *writer)));
+        all.filter(|(extension, _)| fits(extension))
+            .max_by_key(|(extension, _)| extension.len())
+            .map(|(_, writer)| writer)
     }
 
     /// The writer by name if one is named, else by the file's extension.
@@ -34,7 +46,7 @@ impl Writer {
     /// # Errors
     /// There is none; says which there are.
     pub fn choose(path: &Path, name: Option<&str>) -> Result<Writer, Failure> {
-        let names = || WRITERS.iter().map(|(name, _)| *name);
+        let names = || WRITERS.iter().map(|(name, ..)| *name);
         let there = format!("there are writers for: {}", names().collect::<Vec<_>>().join(", "));
         let Some(name) = name else {
             let missing = || {
@@ -44,7 +56,7 @@ impl Writer {
             };
             return Writer::of(path).ok_or_else(missing);
         };
-        let found = WRITERS.iter().find(|(other, _)| *other == name).map(|(_, writer)| *writer);
+        let found = WRITERS.iter().find(|(other, ..)| *other == name).map(|(.., writer)| *writer);
         found.ok_or_else(|| {
             let failure = Failure::usage(format!("there is no writer `{name}`")).note(there);
             match closest(name, names()) {
@@ -53,13 +65,27 @@ impl Writer {
             }
         })
     }
+
+    /// Whether the plan goes into a model file.
+    pub fn needs_template(self) -> bool {
+        self == Writer::Tflite
+    }
+}
+
+/// What a plan is written with.
+#[derive(Clone, Copy, Default)]
+pub struct With<'a> {
+    /// How modules are printed.
+    pub options: PrintOptions,
+    /// The model file that the plan goes into.
+    pub template: Option<&'a Template>,
 }
 
 /// A plan as a writer writes it.
 ///
 /// # Errors
-/// The writer needs a plan, and there is none.
-pub fn write(writer: Writer, planned: &Planned, options: &PrintOptions) -> Result<Vec<u8>, Failure> {
+/// The writer needs a plan or a model file, and there is none; or the plan cannot be written there.
+pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8>, Failure> {
     let needed = || {
         planned
             .summary
@@ -67,10 +93,19 @@ pub fn write(writer: Writer, planned: &Planned, options: &PrintOptions) -> Resul
             .ok_or_else(|| Failure::usage("the pipeline makes no plan to write").help("add `assign-offsets` to it"))
     };
     Ok(match writer {
-        Writer::Mlir => print(&planned.module, options).into_bytes(),
+        Writer::Mlir => print(&planned.module, &with.options).into_bytes(),
         Writer::Json => summary::json(needed()?).into_bytes(),
         Writer::Csv => summary::csv(needed()?).into_bytes(),
+        Writer::Tflite => {
+            let template = Template::wanted(with.template, crate::input::Kind::Tflite)?;
+            neap_emit::tflite::write(&template.input.bytes, &template.source, &planned.module).map_err(refused)?
+        }
     })
+}
+
+/// The plan is not one of this file.
+fn refused(diagnostics: Vec<neap_ir::diag::Diagnostic>) -> Failure {
+    Failure::new(Exit::Input, diagnostics)
 }
 
 /// The summary in a form; empty without a plan.

@@ -4,6 +4,7 @@ use super::model::{Graph, Model, Operator, Setting, Tensor, tensor_place};
 use super::{schema, types};
 use neap_ir::diag::Diagnostic;
 use neap_ir::facts::{Facts, Resource};
+use neap_ir::origin::origin;
 use neap_ir::types::{Dim, Type};
 use neap_ir::{Attr, BlockId, Module, OpId, OpSpec, Span, Ty, ValueId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -267,7 +268,7 @@ impl Builder<'_> {
             operands: &operands,
             results: &results,
             attrs,
-            ..OpSpec::default()
+            loc: origin(&self.names[self.index], number),
         });
         self.module.append(state.block, op);
         for (position, output) in operator.outputs.iter().enumerate() {

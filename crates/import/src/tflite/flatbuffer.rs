@@ -103,8 +103,21 @@ impl<'a> Bytes<'a> {
 }
 
 impl<'a> Table<'a> {
+    /// Where the table starts.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// How many fields the table's list of fields has room for, absent ones included.
+    pub fn slots(&self) -> usize {
+        self.field_count
+    }
+
     /// Where a field stands, if the table has it.
-    fn field(&self, slot: usize) -> Result<Option<usize>> {
+    ///
+    /// # Errors
+    /// The table's list of fields lies outside of the file.
+    pub fn field(&self, slot: usize) -> Result<Option<usize>> {
         if slot >= self.field_count {
             return Ok(None);
         }
@@ -180,6 +193,11 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> Vector<'a> {
+    /// Where the first element stands; nothing is there if the vector is empty or absent.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
     /// How many elements there are.
     pub fn len(&self) -> usize {
         self.len

@@ -9,7 +9,7 @@ use crate::outputs::{self, Output};
 use crate::progress::Progress;
 use crate::report::{self, Source};
 use crate::streams::Streams;
-use crate::writers::{self, Writer};
+use crate::writers::{self, With, Writer};
 use crate::{reproducer, stub};
 use neap_ir::diag::Diagnostic;
 use neap_ir::diag::expected::check_expected;
@@ -150,7 +150,7 @@ fn finish(request: &Opt, setup: &Setup, done: &Done, streams: &mut Streams<'_>) 
         Some(path) => {
             let bytes = match (Writer::of(path), done.planned.as_slice()) {
                 (None | Some(Writer::Mlir), _) => printed.join("// -----\n").into_bytes(),
-                (Some(writer), [planned]) => writers::write(writer, planned, &options)?,
+                (Some(writer), [planned]) => writers::write(writer, planned, With { options, ..With::default() })?,
                 (Some(_), _) => return Err(Failure::usage("only modules as text can go to one file together")),
             };
             files.push(Output { path: path.clone(), bytes });

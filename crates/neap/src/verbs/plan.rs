@@ -3,16 +3,19 @@
 use crate::cli::{Plan, PrintIr, SummaryKind};
 use crate::drive::{self, Job, Setup};
 use crate::exit::{Exit, Failure};
-use crate::input::Input;
+use crate::input::{Input, Kind};
 use crate::outputs::{self, Output};
 use crate::progress::Progress;
 use crate::report::{self, Source};
 use crate::streams::Streams;
 use crate::stub;
-use crate::writers::{self, Writer};
+use crate::template::Template;
+use crate::writers::{self, With, Writer};
+use neap_ir::Module;
 use neap_ir::diag::Diagnostic;
 use neap_ir::print::PrintOptions;
 use neap_passes::pipeline::Pipeline;
+use std::path::PathBuf;
 
 /// Runs the verb.
 ///
@@ -24,7 +27,8 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         request.outputs.iter().map(|path| Writer::choose(path, request.to.as_deref())).collect::<Result<_, _>>()?;
     let written: Vec<_> =
         request.outputs.iter().chain(&common.summary_file).chain(&common.dialect_stub).cloned().collect();
-    outputs::distinct(&[&common.input], &written)?;
+    let read: Vec<_> = std::iter::once(&common.input).chain(&request.template).map(PathBuf::as_path).collect();
+    outputs::distinct(&read, &written)?;
     let text = common.pipeline.as_deref().unwrap_or("plan");
     let pipeline = Pipeline::parse(text).map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))?;
     let input = Input::read(&common.input, streams)?;
@@ -57,9 +61,11 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let shown: Vec<Diagnostic> = shown.cloned().collect();
     streams.say(&report::text(&shown, source, colour));
     streams.say(&planned.said);
+    let template = template(request, &input, &writers, &setup, &planned.module, streams)?;
+    let with = With { options, template: template.as_ref() };
     let mut files = Vec::new();
     for (path, writer) in request.outputs.iter().zip(writers) {
-        files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, &options)? });
+        files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, with)? });
     }
     files.extend(stub::file(common, &setup, std::iter::once(&planned.module)));
     let bold = streams.colour_out && common.summary_file.is_none();
@@ -73,4 +79,26 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     }
     outputs::write_all(&files)?;
     streams.deliver(&summary)
+}
+
+/// The model file that the plan goes into, where a writer asks for one: the one that is named, else the input.
+fn template(
+    request: &Plan,
+    input: &Input,
+    writers: &[Writer],
+    setup: &Setup,
+    planned: &Module,
+    streams: &mut Streams<'_>,
+) -> Result<Option<Template>, Failure> {
+    if !writers.iter().any(|writer| writer.needs_template()) {
+        return Ok(None);
+    }
+    let file = match &request.template {
+        Some(path) => Input::read(path, streams)?,
+        None if input.kind == Kind::Text => return Ok(None),
+        None => input.clone(),
+    };
+    let template = Template::new(file, &request.common.source, setup)?;
+    template.is_of(planned)?;
+    Ok(Some(template))
 }

@@ -1,0 +1,52 @@
+//! `neap emit`, and what writing into model files adds to the other verbs.
+
+use super::{Common, flags, many, one, read_source, required};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use std::path::PathBuf;
+
+/// `neap emit`.
+pub struct Emit {
+    /// The plan, and what was said about its source.
+    pub common: Common,
+    /// The model file that the plan goes into.
+    pub template: Option<PathBuf>,
+    /// Files to write, by their extension.
+    pub outputs: Vec<PathBuf>,
+    /// The writer of the outputs, whatever their extension.
+    pub to: Option<String>,
+}
+
+pub(super) fn command() -> Command {
+    let command = Command::new("emit")
+        .about("Writes a plan that is there already into a model file, a table, a header")
+        .arg(flags::input("PLANNED").required(true))
+        .arg(
+            flags::path("output", "OUT", "Writes a file, by its extension; repeatable")
+                .short('o')
+                .required(true)
+                .action(ArgAction::Append),
+        )
+        .arg(to())
+        .arg(template());
+    flags::source(command)
+}
+
+/// `--to WRITER`.
+pub(super) fn to() -> Arg {
+    flags::text("to", "WRITER", "Writes the outputs as mlir, json, csv or tflite, whatever their extension")
+}
+
+/// `--template MODEL`.
+pub(super) fn template() -> Arg {
+    flags::path("template", "MODEL", "The model file that the plan goes into")
+}
+
+pub(super) fn read(matches: &ArgMatches) -> Emit {
+    let common = Common {
+        input: required(matches, "PLANNED"),
+        source: read_source(matches),
+        verify_each: true,
+        ..Common::default()
+    };
+    Emit { common, template: one(matches, "template"), outputs: many(matches, "output"), to: one(matches, "to") }
+}

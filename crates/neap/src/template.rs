@@ -1,0 +1,69 @@
+//! The model file that a plan is written into: the input of the run, or the one that `--template` names.
+
+use crate::apply;
+use crate::cli::SourceFlags;
+use crate::drive::Setup;
+use crate::exit::{Exit, Failure};
+use crate::input::{Input, Kind};
+use neap_ir::diag::Diagnostic;
+use neap_ir::{Attr, Module, Span, plan};
+
+/// A model file, and the module that it is.
+pub struct Template {
+    /// The file.
+    pub input: Input,
+    /// Its module, with flags and profile.
+    pub source: Module,
+}
+
+impl Template {
+    /// Reads the module of a model file.
+    ///
+    /// # Errors
+    /// The file is wrong, or a flag is.
+    pub fn new(input: Input, flags: &SourceFlags, setup: &Setup) -> Result<Template, Failure> {
+        let mut source = input.module()?;
+        apply::apply(&mut source, flags, &setup.profile, &setup.facts)?;
+        Ok(Template { input, source })
+    }
+
+    /// The template, if there is one of a kind.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn wanted(template: Option<&Template>, kind: Kind) -> Result<&Template, Failure> {
+        let name = kind.name();
+        match template {
+            Some(template) if template.input.kind == kind => Ok(template),
+            Some(template) => Err(Failure::usage(format!("`{}` is no {name} model", template.input.name))),
+            None => Err(Failure::usage(format!("the plan goes into a {name} model, and none is given"))
+                .help("`--template` names the model file that the plan was made from")),
+        }
+    }
+
+    /// Refuses a plan that was made from another graph.
+    ///
+    /// # Errors
+    /// The function whose fingerprint is another one.
+    pub fn is_of(&self, planned: &Module) -> Result<(), Failure> {
+        let mut wrong = Vec::new();
+        for func in self.source.functions() {
+            let name = self.source.sym_name(func).unwrap_or_default();
+            let here = neap_ir::fingerprint(&self.source, func);
+            let there =
+                planned.symbol(name).and_then(|func| planned.attr(func, plan::FINGERPRINT)).and_then(Attr::as_str);
+            if there != Some(&here) {
+                let there = there.unwrap_or("none");
+                let what = format!(
+                    "the plan is not one of `{}`: @{name} has the fingerprint {here} there, {there} in the plan",
+                    self.input.name
+                );
+                wrong.push(
+                    Diagnostic::error(Span::default(), what)
+                        .help("plan the model again, and give the flags that it was planned with"),
+                );
+            }
+        }
+        if wrong.is_empty() { Ok(()) } else { Err(Failure::new(Exit::Input, wrong)) }
+    }
+}

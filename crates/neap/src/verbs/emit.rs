@@ -1,0 +1,75 @@
+//! `neap emit PLANNED -o OUT`: a plan that is there already becomes files.
+//!
+//! The plan may come from anywhere: it is executed and compared like one of our own before anything is written, with itself, and where it goes
+//! into a model file with that model.
+
+use crate::cli::{Emit, PrintIr};
+use crate::drive::{self, Job, Planned, Setup};
+use crate::exit::{Exit, Failure};
+use crate::input::{Input, Kind};
+use crate::outputs::{self, Output};
+use crate::progress::Progress;
+use crate::report::{self, Source};
+use crate::streams::Streams;
+use crate::template::Template;
+use crate::writers::{self, With, Writer};
+use neap_ir::print::PrintOptions;
+use neap_passes::pipeline::Pipeline;
+use std::path::PathBuf;
+
+/// Runs the verb.
+///
+/// # Errors
+/// What is wrong, when it is not about a place in the plan; the rest has been said.
+pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    let common = &request.common;
+    let writers: Vec<Writer> =
+        request.outputs.iter().map(|path| Writer::choose(path, request.to.as_deref())).collect::<Result<_, _>>()?;
+    let read: Vec<_> = std::iter::once(&common.input).chain(&request.template).map(PathBuf::as_path).collect();
+    outputs::distinct(&read, &request.outputs)?;
+    let input = Input::read(&common.input, streams)?;
+    let file = request.template.as_ref().map(|path| Input::read(path, streams)).transpose()?;
+    let setup = Setup::new(&common.source, file.as_ref().map_or(Kind::Text, |file| file.kind).profile())?;
+    let planned = match planned(request, &input, &setup, streams) {
+        Ok(planned) => planned,
+        Err(failure) => {
+            let source = Source { name: &input.name, text: input.text(), line: 0 };
+            streams.say(&report::text(&failure.diagnostics, source, streams.colour_err));
+            return Ok(failure.exit);
+        }
+    };
+    let template = file.map(|file| Template::new(file, &common.source, &setup)).transpose()?;
+    if let Some(template) = &template {
+        template.is_of(&planned.module)?;
+        drive::accepted(&template.source, &planned.module, &setup)?;
+    }
+    let with = With { options: PrintOptions::default(), template: template.as_ref() };
+    let mut files = Vec::new();
+    for (path, writer) in request.outputs.iter().zip(writers) {
+        files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, with)? });
+    }
+    outputs::write_all(&files)?;
+    Ok(Exit::Done)
+}
+
+/// The plan, checked against the graph that it holds itself, with its figures.
+fn planned(request: &Emit, input: &Input, setup: &Setup, streams: &mut Streams<'_>) -> Result<Planned, Failure> {
+    let module = input.module()?;
+    if !crate::apply::is_planned(&module) {
+        return Err(Failure::input(format!("`{}` holds no plan", input.name))
+            .help("`neap plan FILE -o PLANNED.mlir` makes one"));
+    }
+    let pipeline = Pipeline::of(Vec::new());
+    let job = Job {
+        name: &input.name,
+        common: &request.common,
+        setup,
+        pipeline: &pipeline,
+        default_pipeline: false,
+        print_ir: &PrintIr::default(),
+        options: PrintOptions::default(),
+        reproducer: None,
+    };
+    let progress = Progress::new(&mut *streams.err, streams.progress, None);
+    drive::run(&job, module, &progress)
+}
