@@ -24,16 +24,16 @@ pub(crate) enum Core {
     Open,
 }
 
-/// The items live in a section filled to more than `threshold` 64ths of `goal`, ascending.
+/// The items live in a section filled to more than `threshold` 64ths of `goal` bytes, ascending.
 pub(crate) fn items(plain: &Plain, goal: u64, threshold: u64) -> Vec<u32> {
     let full = |&load: &u64| u128::from(load) * 64 > u128::from(goal) * u128::from(threshold);
     let mut before = vec![0_u32];
-    plain.load.iter().for_each(|load| before.push(before[before.len() - 1] + u32::from(full(load))));
+    plain.bound.iter().for_each(|load| before.push(before[before.len() - 1] + u32::from(full(load))));
     let inside = |id: &u32| before[plain.to[*id as usize] as usize] > before[plain.from[*id as usize] as usize];
     (0..plain.len() as u32).filter(inside).collect()
 }
 
-/// Packs the core `keep` within `goal` units in at most `nodes` nodes, then all else in at most `moves` moves. Bodies of the
+/// Packs the core `keep` within `goal` bytes in at most `nodes` nodes, then all else in at most `moves` moves. Bodies of the
 /// ejector are those of the problem's items; `by_area` lists them. Returns the nodes spent, too.
 pub(crate) fn solve(
     plain: &Plain,
@@ -57,7 +57,7 @@ pub(crate) fn solve(
         .zip(&offsets)
         .for_each(|(&item, offset)| given[item as usize] = Some((offset * plain.unit) as i64));
     let before = ejector.moves;
-    let placement = ejector.complete(&given, by_area, (goal * plain.unit) as i64, moves);
+    let placement = ejector.complete(&given, by_area, goal as i64, moves);
     let spent = exact.nodes() + ejector.moves - before;
     (placement.map_or(Core::Open, Core::Whole), spent)
 }

@@ -120,7 +120,7 @@ pub(crate) fn descend(
     let mut share = moves / 2;
     let stop = ejector.moves + 2 * moves;
     while !run.done() && share > 0 && ejector.moves < stop {
-        let target = goal.div_ceil(unit) * unit;
+        let target = if goal <= run.lower_bound { run.lower_bound } else { goal.div_ceil(unit) * unit };
         let goals = if by_capacity { rooms.clone() } else { vec![target as i64] };
         if !by_capacity && target >= run.height().unwrap_or(0) {
             return;

@@ -4,7 +4,8 @@
 //! of sections and sizes in *units*. A unit divides all sizes once these are rounded up to the alignment, so
 //! every offset that a skyline makes is a multiple of the alignment. Zero-size items are left out; they go to 0.
 //!
-//! Rounding loses at most the topmost item's slack: heights and bounds are reported in true bytes.
+//! Rounding loses nothing: what an item has less than its units (its *slack*) only counts where it is the topmost, and
+//! there a capacity in bytes says how many units it may reach up to ([`Plain::limits`]). Heights and bounds are in true bytes.
 
 use crate::outcome::{Place, Solution};
 use crate::problem::{Problem, RegionId, Span, gcd};
@@ -18,14 +19,14 @@ pub(crate) struct Plain {
     pub(crate) from: Vec<u32>,
     pub(crate) to: Vec<u32>,
     pub(crate) size: Vec<u64>,
+    /// Bytes that each item is smaller than its units.
+    pub(crate) slack: Vec<u64>,
     /// Units live in each section.
     pub(crate) load: Vec<u64>,
     /// Bytes per unit.
     pub(crate) unit: u64,
     /// The largest load, in units.
     pub(crate) floor: u64,
-    /// All offsets are multiples of this many bytes.
-    pub(crate) align: u64,
     /// Bytes that each section needs at least.
     pub(crate) bound: Vec<u64>,
     /// No packing of the true sizes is lower, in bytes.
@@ -60,14 +61,15 @@ impl Plain {
         let rounded = |bytes: u64| bytes.div_ceil(align) * align;
         let unit = bytes.iter().fold(0, |unit, &bytes| gcd(unit, rounded(bytes))).max(1);
         let size: Vec<u64> = bytes.iter().map(|&bytes| rounded(bytes) / unit).collect();
+        let slack: Vec<u64> = bytes.iter().map(|&bytes| rounded(bytes) - bytes).collect();
         let (from, to): (Vec<u32>, Vec<u32>) = ranges.into_iter().unzip();
         let load = loads(&from, &to, &size, sections.count());
         let floor = load.iter().copied().max().unwrap_or(0);
-        let bound = bound(&from, &to, &bytes, rounded, &load, unit);
+        let bound = bound(&from, &to, &slack, &load, unit);
         // Items live in no step still lie somewhere.
         let largest = problem.items().iter().map(|item| item.size).max().unwrap_or(0);
         let lower_bound = bound.iter().copied().max().unwrap_or(0).max(largest);
-        Plain { items, from, to, size, load, unit, floor, align, bound, lower_bound, sections }
+        Plain { items, from, to, size, slack, load, unit, floor, bound, lower_bound, sections }
     }
 
     /// The problem of the items in `keep` (places in this one's lists, ascending) alone.
@@ -76,24 +78,31 @@ impl Plain {
         let span = |&id: &u32| Span::new(u64::from(self.from[id as usize]), u64::from(self.to[id as usize]));
         let (sections, ranges) = Sections::new(&keep.iter().map(span).collect::<Vec<_>>());
         let (from, to): (Vec<u32>, Vec<u32>) = ranges.into_iter().unzip();
-        let size = pick(&self.size);
+        let (size, slack) = (pick(&self.size), pick(&self.slack));
         let load = loads(&from, &to, &size, sections.count());
         let floor = load.iter().copied().max().unwrap_or(0);
         let items = keep.iter().map(|&id| self.items[id as usize]).collect();
-        let bound = load.iter().map(|load| load * self.unit).collect();
-        Plain {
-            items,
-            from,
-            to,
-            size,
-            load,
-            unit: self.unit,
-            floor,
-            align: self.align,
-            bound,
-            lower_bound: floor * self.unit,
-            sections,
-        }
+        let bound = bound(&from, &to, &slack, &load, self.unit);
+        let lower_bound = bound.iter().copied().max().unwrap_or(0);
+        Plain { items, from, to, size, slack, load, unit: self.unit, floor, bound, lower_bound, sections }
+    }
+
+    /// For a capacity in bytes: up to which unit each item may reach, and the highest such one in each section.
+    ///
+    /// An offset is a multiple of the unit, so `offset + true size <= capacity` is `offset + size <= (capacity + slack) / unit`
+    /// in units.
+    pub(crate) fn limits(&self, capacity: u64) -> (Vec<u64>, Vec<u64>) {
+        let items = self.slack.iter().map(|slack| (capacity + slack) / self.unit).collect();
+        let largest_slack = self.load.iter().zip(&self.bound).map(|(load, bound)| load * self.unit - bound);
+        (items, largest_slack.map(|slack| (capacity + slack) / self.unit).collect())
+    }
+
+    /// What items are smaller than their units, each number once, ascending. A height is a number of units less one of these.
+    pub(crate) fn slacks(&self) -> Vec<u64> {
+        let mut slacks = self.slack.clone();
+        slacks.sort_unstable();
+        slacks.dedup();
+        slacks
     }
 
     /// How many items there are.
@@ -133,10 +142,10 @@ pub(crate) fn loads(from: &[u32], to: &[u32], size: &[u64], sections: usize) -> 
 
 /// The load of each section in bytes, where the topmost item of a section need not be rounded: its least possible slack is the
 /// largest of the section's, found by painting sections once, largest slack first.
-fn bound(from: &[u32], to: &[u32], bytes: &[u64], rounded: impl Fn(u64) -> u64, load: &[u64], unit: u64) -> Vec<u64> {
+fn bound(from: &[u32], to: &[u32], slack: &[u64], load: &[u64], unit: u64) -> Vec<u64> {
     let mut load: Vec<u64> = load.iter().map(|load| load * unit).collect();
-    let slack = |id: &u32| rounded(bytes[*id as usize]) - bytes[*id as usize];
-    let mut order: Vec<u32> = (0..bytes.len() as u32).filter(|id| slack(id) > 0).collect();
+    let slack = |id: &u32| slack[*id as usize];
+    let mut order: Vec<u32> = (0..from.len() as u32).filter(|id| slack(id) > 0).collect();
     order.sort_by_key(|id| std::cmp::Reverse(slack(id)));
     let mut next: Vec<u32> = (0..=load.len() as u32).collect();
     for id in order {

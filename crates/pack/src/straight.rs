@@ -62,7 +62,7 @@ fn search(run: &mut Run<'_, '_>, plain: &Plain) {
         return;
     }
     let pairs = plain.pairs();
-    let goal = goal(run, plain);
+    let goal = goal(run);
     if plain.len() > MANY && run.left() < 40 * plain.len() as u64 {
         // Too few nodes for more than a repair of the highest places.
         if pairs <= MANY_PAIRS {
@@ -100,11 +100,11 @@ fn search(run: &mut Run<'_, '_>, plain: &Plain) {
     run.limit_hit |= !run.done();
 }
 
-/// The capacity, in units, that is asked for first: the one given, or the floor.
-fn goal(run: &Run<'_, '_>, plain: &Plain) -> u64 {
+/// The capacity, in bytes, that is asked for first: the one given, or the floor.
+fn goal(run: &Run<'_, '_>) -> u64 {
     match run.problem.regions()[0].capacity {
-        Some(bytes) if run.options.goal == Goal::Fit => bytes.div_ceil(plain.align) * plain.align / plain.unit,
-        _ => plain.floor,
+        Some(bytes) if run.options.goal == Goal::Fit => bytes,
+        _ => run.lower_bound,
     }
 }
 
@@ -151,7 +151,7 @@ fn skylines(run: &mut Run<'_, '_>, plain: &Plain) {
     }
 }
 
-/// Tries cores of falling fullness at `goal` units, from tiny ones upwards, while they are small enough to pay.
+/// Tries cores of falling fullness at `goal` bytes, from tiny ones upwards, while they are small enough to pay.
 fn cores(run: &mut Run<'_, '_>, plain: &Plain, goal: u64) {
     let model = Model::new(run.problem);
     let by_area = Order::Area.sorted(&body_traits(&model));
@@ -185,7 +185,7 @@ fn cores(run: &mut Run<'_, '_>, plain: &Plain, goal: u64) {
     }
 }
 
-/// Asks the exact search for `capacity` units and books the answer. Returns whether it was settled, either way.
+/// Asks the exact search for `capacity` bytes and books the answer. Returns whether it was settled, either way.
 fn ask(run: &mut Run<'_, '_>, plain: &Plain, exact: &mut Restarts<'_>, capacity: u64, nodes: u64) -> bool {
     // A node looks at every section of its part: in long problems it counts for more.
     let cost = 1 + plain.sections.count() as u64 / 1_000;
@@ -200,12 +200,10 @@ fn ask(run: &mut Run<'_, '_>, plain: &Plain, exact: &mut Restarts<'_>, capacity:
     true
 }
 
-/// No packing of the rounded sizes is within `capacity` units, so none of them is lower than one more. True sizes
-/// round up to at most their height rounded up to the alignment.
+/// No packing is within `capacity` bytes, so the least possible height is the next one that is a sum of units less a slack.
 fn exhausted(run: &mut Run<'_, '_>, plain: &Plain, capacity: u64) {
-    let bound = (capacity + 1) * plain.unit - (plain.align - 1);
-    run.lower_bound = run.lower_bound.max(bound);
-    if let Some(available) = run.problem.regions()[0].capacity.filter(|&bytes| bytes < bound) {
+    run.lower_bound = run.lower_bound.max(Heights::new(plain).above(capacity));
+    if let Some(available) = run.problem.regions()[0].capacity.filter(|&bytes| bytes <= capacity) {
         run.infeasible = Some(Infeasible::Exhausted { floor: plain.lower_bound, available });
     }
 }
@@ -213,29 +211,49 @@ fn exhausted(run: &mut Run<'_, '_>, plain: &Plain, capacity: u64) {
 /// Rounds with budgets that double: half of it for the lowest height that is not disproved, the rest to bisect between
 /// that and the best; what was not settled within its share counts as impossible until the next round.
 fn ladder(run: &mut Run<'_, '_>, plain: &Plain, exact: &mut Restarts<'_>) {
+    let heights = Heights::new(plain);
     let mut budget = 200 * plain.len() as u64 + 100_000;
     while !run.done() && run.left() > 0 {
-        let lowest = proved(run, plain) + 1;
-        ask(run, plain, exact, lowest, (budget / 2).min(run.left()));
-        let mut low = lowest;
+        let mut low = run.lower_bound;
+        ask(run, plain, exact, low, (budget / 2).min(run.left()));
         while !run.done() && run.left() > 0 {
-            let best = run.height().unwrap_or(u64::MAX).div_ceil(plain.unit);
-            if low + 1 >= best {
+            let best = run.height().unwrap_or(u64::MAX / 2);
+            let next = heights.above(low);
+            if next >= best {
                 break;
             }
-            let capacity = low + 1 + (best - low - 2) / 2;
-            if !ask(run, plain, exact, capacity, (budget / 6).min(run.left())) {
+            let capacity = next + (heights.below(best) - next) / 2;
+            if !ask(run, plain, exact, heights.below(capacity + 1), (budget / 6).min(run.left())) {
                 low = capacity;
             }
-            low = low.max(proved(run, plain));
+            low = low.max(run.lower_bound.saturating_sub(1));
         }
         budget *= 2;
     }
 }
 
-/// The largest capacity in units that is proved to be too small.
-fn proved(run: &Run<'_, '_>, plain: &Plain) -> u64 {
-    run.lower_bound.div_ceil(plain.unit).saturating_sub(1)
+/// The heights that a packing can have: sums of units, less the slack of the topmost item.
+struct Heights {
+    unit: u64,
+    slacks: Vec<u64>,
+}
+
+impl Heights {
+    fn new(plain: &Plain) -> Heights {
+        Heights { unit: plain.unit, slacks: plain.slacks() }
+    }
+
+    /// The least height above `bytes`.
+    fn above(&self, bytes: u64) -> u64 {
+        let next = |slack: &u64| ((bytes + slack) / self.unit + 1) * self.unit - slack;
+        self.slacks.iter().map(next).min().unwrap_or(bytes + 1)
+    }
+
+    /// The greatest height below `bytes`, which is above 0.
+    fn below(&self, bytes: u64) -> u64 {
+        let next = |slack: &u64| ((bytes - 1 + slack) / self.unit * self.unit).saturating_sub(*slack);
+        self.slacks.iter().map(next).max().unwrap_or(bytes - 1)
+    }
 }
 
 /// Ejection towards `goal` bytes, then by bisection between what was not reached and the best.

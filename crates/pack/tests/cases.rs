@@ -55,6 +55,27 @@ fn mixed_alignment_is_packed_without_waste() {
     assert_eq!((outcome.height(), outcome.proof, outcome.base_aligns), (Some(24), Proof::Optimal, vec![16]));
 }
 
+/// 40 bytes at multiples of 64 may end at 104, which is neither a multiple of 64 nor reached by a third item.
+#[test]
+fn a_capacity_that_is_no_multiple_of_the_alignment_is_settled() {
+    let item = |begin, end, size| Item { align: 64, ..Item::new(begin, end, size) };
+    let fit = |items: &[Item], capacity| {
+        let problem = Problem::from_items(items.to_vec()).expect("valid");
+        let problem = problem.with_capacity(RegionId(0), Some(capacity)).expect("valid");
+        let options = Options { goal: Goal::Fit, ..Options::default() };
+        solve(&problem, &options, &mut |_| false).verdict
+    };
+    let two = [item(0, 2, 40), item(0, 2, 40)];
+    assert_eq!(fit(&two, 104), Verdict::Fits);
+    assert!(matches!(fit(&two, 103), Verdict::ProvedInfeasible(_)));
+    // The long ones end at 104 and 164: one of them may be on top where 168 are there, and none of them where 163 are.
+    let three = [item(0, 1, 30), item(0, 3, 40), item(1, 3, 100), item(2, 3, 1)];
+    let least = (0..400).find(|&capacity| fit(&three, capacity) == Verdict::Fits).expect("fits");
+    let minimised = run(&Problem::from_items(three.to_vec()).expect("valid"), Method::Search);
+    assert_eq!((minimised.height(), minimised.proof), (Some(least), Proof::Optimal));
+    assert!((0..least).all(|capacity| matches!(fit(&three, capacity), Verdict::ProvedInfeasible(_))));
+}
+
 #[test]
 fn zero_sizes_take_nothing() {
     let problem =

@@ -37,7 +37,7 @@ const SHORT_RUNS: usize = 12;
 pub(crate) enum Answer {
     /// Offsets in units, within the capacity.
     Found(Vec<u64>),
-    /// No packing of these sizes is within the capacity.
+    /// No packing is within the capacity.
     Exhausted,
     /// The node limit, or the caller's wish, came first.
     Limit,
@@ -54,7 +54,7 @@ pub(crate) struct Restarts<'a> {
 
 impl<'a> Restarts<'a> {
     pub(crate) fn new(plain: &'a Plain) -> Self {
-        Restarts { plain, search: Search::new(plain, plain.floor), seed: 0x5EED, pending: FxHashMap::default() }
+        Restarts { plain, search: Search::new(plain), seed: 0x5EED, pending: FxHashMap::default() }
     }
 
     /// Nodes spent so far.
@@ -62,12 +62,12 @@ impl<'a> Restarts<'a> {
         self.search.nodes
     }
 
-    /// Looks for a packing within `capacity` units, spending at most about `nodes`; `stop` is asked between runs.
+    /// Looks for a packing within `capacity` bytes, spending at most about `nodes`; `stop` is asked between runs.
     pub(crate) fn ask(&mut self, capacity: u64, nodes: u64, stop: &mut dyn FnMut(u64) -> bool) -> Answer {
-        if self.plain.floor > capacity {
+        if self.plain.lower_bound > capacity {
             return Answer::Exhausted;
         }
-        self.search.set_capacity(capacity);
+        self.search.set_capacity(self.plain, capacity);
         let last = self.search.nodes.saturating_add(nodes);
         let fresh = (0, 2 * self.plain.len() as u64 + 16);
         let (mut turn, mut limit) = self.pending.get(&capacity).copied().unwrap_or(fresh);

@@ -41,6 +41,8 @@ pub(super) enum End {
 pub(super) struct Search {
     pub(super) state: State,
     pub(super) nodes: u64,
+    /// Bytes.
+    capacity: u64,
     failed: FxHashSet<u128>,
     frames: Vec<Frame>,
     candidates: Vec<u32>,
@@ -84,11 +86,12 @@ enum Step {
 }
 
 impl Search {
-    pub(super) fn new(plain: &Plain, capacity: u64) -> Search {
-        let state = State::new(plain, capacity);
+    pub(super) fn new(plain: &Plain) -> Search {
+        let state = State::new(plain);
         Search {
             state,
             nodes: 0,
+            capacity: 0,
             failed: FxHashSet::default(),
             frames: Vec::new(),
             candidates: Vec::new(),
@@ -96,13 +99,14 @@ impl Search {
         }
     }
 
-    /// Forgets the packing, and the failures too, which hold for the old capacity or lower ones only.
-    pub(super) fn set_capacity(&mut self, capacity: u64) {
+    /// Sets the capacity in bytes. Forgets the packing, and the failures too, which hold for the old capacity or lower ones only.
+    pub(super) fn set_capacity(&mut self, plain: &Plain, capacity: u64) {
         self.reset();
-        if capacity > self.state.capacity {
+        if capacity > self.capacity {
             self.failed.clear();
         }
-        self.state.capacity = capacity;
+        self.capacity = capacity;
+        (self.state.limit, self.state.top) = plain.limits(capacity);
     }
 
     fn reset(&mut self) {
@@ -162,7 +166,7 @@ impl Search {
             from = to;
         }
         if self.parts.len() - base > 1 {
-            let room = |cell: usize| state.capacity.saturating_sub(state.ground[cell] + state.waiting[cell]);
+            let room = |cell: usize| state.top[cell].saturating_sub(state.ground[cell] + state.waiting[cell]);
             let tight = |part: &(u32, u32)| {
                 (part.0 as usize..part.1 as usize).filter(|&c| state.waiting[c] > 0).map(room).min()
             };
@@ -225,7 +229,10 @@ impl Search {
             self.candidates.truncate(base);
             self.candidates.extend(state.ends.of(valley.to as usize).iter().copied().filter(right));
         }
-        let shape = |item: u32| (state.from[item as usize], state.to[item as usize], state.size[item as usize]);
+        let shape = |item: u32| {
+            let index = item as usize;
+            (state.from[index], state.to[index], state.size[index], state.limit[index])
+        };
         self.candidates[base..].sort_unstable_by_key(|&item| (std::cmp::Reverse(priority[item as usize]), item));
         let mut kept = base;
         for place in base..self.candidates.len() {
@@ -271,7 +278,7 @@ impl Search {
     fn close(&mut self, first: usize, last: usize, valley: Valley, at_left: bool) -> bool {
         let cell = if at_left { valley.from as usize } else { valley.to as usize - 1 };
         let state = &mut self.state;
-        if state.waiting[cell] > 0 && state.ground[cell] + state.waiting[cell] >= state.capacity {
+        if state.waiting[cell] > 0 && state.ground[cell] + state.waiting[cell] >= state.top[cell] {
             return false;
         }
         let level = next_rest(state, first, last, valley, at_left);
@@ -308,7 +315,7 @@ impl Search {
         match rule {
             Rule::Lowest => (valley.level, 0),
             Rule::Tightest => {
-                let room = |cell: usize| state.capacity.saturating_sub(valley.level + state.waiting[cell]);
+                let room = |cell: usize| state.top[cell].saturating_sub(valley.level + state.waiting[cell]);
                 (cells.filter(|&cell| state.waiting[cell] > 0).map(room).min().unwrap_or(u64::MAX), valley.level)
             }
             Rule::Fewest => {

@@ -17,7 +17,9 @@ pub(super) struct State {
     pub(super) from: Vec<u32>,
     pub(super) to: Vec<u32>,
     pub(super) size: Vec<u64>,
-    pub(super) capacity: u64,
+    /// Up to which unit an item may reach, and the highest of these over each cell.
+    pub(super) limit: Vec<u64>,
+    pub(super) top: Vec<u64>,
     pub(super) ground: Vec<u64>,
     /// Units of waiting items over each cell.
     pub(super) waiting: Vec<u64>,
@@ -76,7 +78,7 @@ impl Lists {
 }
 
 impl State {
-    pub(super) fn new(plain: &Plain, capacity: u64) -> State {
+    pub(super) fn new(plain: &Plain) -> State {
         let (items, cells) = (plain.len(), plain.sections.count());
         let ids = 0..items as u32;
         let covers = |id: u32| plain.from[id as usize]..plain.to[id as usize];
@@ -98,7 +100,8 @@ impl State {
             from: plain.from.clone(),
             to: plain.to.clone(),
             size: plain.size.clone(),
-            capacity,
+            limit: vec![0; items],
+            top: vec![0; cells],
             ground: vec![0; cells],
             waiting: plain.load.clone(),
             closed: vec![false; cells],
@@ -168,6 +171,9 @@ impl State {
     pub(super) fn put(&mut self, item: usize) -> bool {
         let (from, to) = (self.from[item] as usize, self.to[item] as usize);
         let (level, size) = (self.ground[from], self.size[item]);
+        if level + size > self.limit[item] {
+            return false;
+        }
         self.placed[item] = true;
         self.offset[item] = level;
         self.trail.push(Change::Put { item: item as u32 });
@@ -214,7 +220,8 @@ impl State {
             if self.waiting[cell] == 0 {
                 continue;
             }
-            let Some(limit) = self.capacity.checked_sub(self.waiting[cell]).filter(|&limit| self.ground[cell] <= limit)
+            let Some(limit) =
+                self.top[cell].checked_sub(self.waiting[cell]).filter(|&limit| self.ground[cell] <= limit)
             else {
                 return false;
             };
@@ -284,7 +291,7 @@ impl State {
                 s.ground[cell] = rim;
                 s.closed[cell] = false;
             });
-            if self.waiting[cell] > 0 && rim + self.waiting[cell] > self.capacity {
+            if self.waiting[cell] > 0 && rim + self.waiting[cell] > self.top[cell] {
                 return false;
             }
         }
