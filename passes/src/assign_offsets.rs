@@ -31,7 +31,7 @@ use crate::pass::{Context, OptionSpec, Pass, PassInfo};
 use crate::profile::{Packer, Profile};
 use neap_ir::diag::Diagnostic;
 use neap_ir::{Module, OpId};
-use neap_pack::{Method, Order, Outcome, Proof, Verdict};
+use neap_pack::{Method, Outcome, Proof, Verdict};
 
 /// The line in the registry.
 pub static INFO: PassInfo = PassInfo {
@@ -40,7 +40,7 @@ pub static INFO: PassInfo = PassInfo {
     options: &[
         OptionSpec {
             name: "method",
-            summary: "auto (the profile's packer, else search), search, portfolio, first-fit, best-fit, skyline, hill-climb, litert or tflm",
+            summary: "auto (the profile's packer, else search), or a method of the packing solver: search, portfolio, first-fit, best-fit, skyline, hill-climb, litert, tflm",
             default: "auto",
         },
         OptionSpec { name: "effort", summary: "most work of the search, in nodes times storages", default: "50000000" },
@@ -50,29 +50,13 @@ pub static INFO: PassInfo = PassInfo {
         let method = options.get::<String>(&INFO, "method")?;
         let method = match method.as_str() {
             "auto" => None,
-            name => Some(
-                method_of(name)
-                    .ok_or_else(|| format!("option `method` of pass `assign-offsets` cannot be `{name}`"))?,
-            ),
+            name => Some(Method::named(name).ok_or_else(|| {
+                format!("option `method` of pass `assign-offsets` cannot be `{name}`: auto, {}", Method::NAMES)
+            })?),
         };
         Ok(Box::new(AssignOffsets { method, effort }))
     },
 };
-
-/// A method by its name in options.
-pub fn method_of(name: &str) -> Option<Method> {
-    Some(match name {
-        "search" => Method::Search,
-        "portfolio" => Method::Portfolio,
-        "first-fit" => Method::FirstFit(Order::Size),
-        "best-fit" => Method::BestFit(Order::Size),
-        "skyline" => Method::Skyline(Order::Life),
-        "hill-climb" => Method::HillClimb,
-        "litert" => Method::LiteRt,
-        "tflm" => Method::Tflm,
-        _ => return None,
-    })
-}
 
 /// How a profile's runtime packs; `None` where it honours our offsets.
 pub fn packer_of(profile: &Profile) -> Option<Method> {

@@ -5,6 +5,7 @@
 
 mod emit;
 mod flags;
+mod pack;
 mod values;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use emit::Emit;
+pub use pack::Pack;
 pub use values::{ArenaFlag, Budget, DimFlag, PinFlag};
 
 /// What is asked for.
@@ -173,20 +175,6 @@ pub struct Import {
     pub output: Option<PathBuf>,
 }
 
-/// `neap pack`.
-pub struct Pack {
-    /// A table of buffers.
-    pub input: PathBuf,
-    /// Where the table with offsets goes; none: the standard output.
-    pub output: Option<PathBuf>,
-    /// The most bytes the arena may take.
-    pub capacity: Option<u64>,
-    /// Whether `upper` is the last step inside.
-    pub inclusive: bool,
-    /// After this time the best packing so far is taken.
-    pub time_limit: Option<Duration>,
-}
-
 /// The whole command line of `neap`.
 pub fn command() -> Command {
     Command::new("neap")
@@ -196,7 +184,7 @@ pub fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommands([opt(), plan(), emit::command(), check(), import(), pack()])
+        .subcommands([opt(), plan(), emit::command(), check(), import(), pack::command()])
 }
 
 fn opt() -> Command {
@@ -244,16 +232,6 @@ fn import() -> Command {
         .arg(flags::path("output", "OUT", "Writes the module here").short('o'))
 }
 
-fn pack() -> Command {
-    Command::new("pack")
-        .about("Packs a table of buffers (CSV with id, lower, upper, size; half-open): the same table with offsets")
-        .arg(flags::input("FILE").required(true))
-        .arg(flags::path("output", "OUT", "Writes the table here").short('o'))
-        .arg(flags::size("capacity", "SIZE", "The most bytes the arena may take"))
-        .arg(switch("inclusive", "Takes the end of a range as the last step inside, not the first behind"))
-        .arg(flags::seconds())
-}
-
 /// Reads a command line, program name first.
 ///
 /// # Errors
@@ -277,13 +255,7 @@ pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Reque
         Some(("import", matches)) => {
             Request::Import(Import { input: required(matches, "FILE"), output: one(matches, "output") })
         }
-        Some(("pack", matches)) => Request::Pack(Pack {
-            input: required(matches, "FILE"),
-            output: one(matches, "output"),
-            capacity: one(matches, "capacity"),
-            inclusive: matches.get_flag("inclusive"),
-            time_limit: one(matches, "time-limit"),
-        }),
+        Some(("pack", matches)) => Request::Pack(pack::read(matches)),
         _ => unreachable!("clap requires one of the verbs above"),
     })
 }

@@ -283,6 +283,54 @@ fn pack_reads_and_writes_tables() {
     assert_eq!(neap(&["pack", "-"], "id,lower\n").0, 1);
 }
 
+/// Lifetimes with the last step inside: only a search finds 110.
+const FIVE: &str = "id,lower,upper,size\nA,3,4,20\nB,2,4,40\nC,5,6,60\nD,4,5,50\nE,2,3,50\n";
+
+#[test]
+fn pack_takes_the_flags_of_minimalloc() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("in.csv"), FIVE).expect("written");
+    let args =
+        ["pack", "--capacity=110", "--input=in.csv", "--output=out.csv", "--timeout=60s", "--validate", "--inclusive"];
+    let (code, out, err) = neap_in(folder.path(), &args, "");
+    assert!(code == 0 && out.is_empty() && err.contains("110 B") && err.contains("all pairs compared"), "{err}");
+    let packed = std::fs::read_to_string(folder.path().join("out.csv")).expect("written");
+    // What is written is half-open, says so, and is read back with every offset fixed.
+    assert!(packed.starts_with("id,lower,upper,size,offset\nA,3,5,20,"), "{packed}");
+    let (code, _, err) = neap(&["pack", "-"], &packed);
+    assert!(code == 0 && err.contains("5 buffers, half-open, 110 B"), "{err}");
+    let (code, _, err) = neap_in(folder.path(), &["pack", "in.csv", "--input=in.csv"], "");
+    assert!(code == 2, "{err}");
+}
+
+#[test]
+fn pack_tells_what_cannot_fit_from_what_a_method_did_not_find() {
+    let (code, _, err) = neap(&["pack", "-", "--inclusive", "--capacity=120", "--method=first-fit"], FIVE);
+    assert!(
+        code == 3 && err.contains("not found: first-fit needs 170 B, 120 B are there, and the floor 110 B would fit"),
+        "{err}"
+    );
+    assert!(err.contains("--method=search") && !err.contains("no plan can fit"), "{err}");
+    assert_eq!(neap(&["pack", "-", "--inclusive", "--capacity=120"], FIVE).0, 0);
+    let (code, _, err) = neap(&["pack", "-", "--method=worst-fit"], FIVE);
+    assert!(code == 2 && err.contains("best-fit"), "{err}");
+}
+
+#[test]
+fn pack_fills_arenas_in_order_of_preference() {
+    let table = "id,lower,upper,size\nx,0,1,200\na,0,2,180\nb,1,3,60\nc,2,4,60\ny,3,4,10\n";
+    let (code, out, err) = neap(&["pack", "-", "--arena=FAST=128", "--arena=SLOW=1000"], table);
+    assert!(code == 0 && err.contains("FAST 120 of 128 B, SLOW 380 of 1,000 B"), "{err}");
+    for row in ["x,0,1,200,SLOW", "a,0,2,180,SLOW", "b,1,3,60,FAST", "c,2,4,60,FAST", "y,3,4,10,FAST"] {
+        assert!(out.contains(row), "{out}");
+    }
+    let (code, _, err) = neap(&["pack", "-", "--arena=FAST=128"], table);
+    let wanted = "no plan can fit: floor 380 > 128 (needed 380, available 128, short by 252) at step 0, live there: x 200, a 180";
+    assert!(code == 3 && err.contains(wanted), "{err}");
+    let (code, _, err) = neap(&["pack", "-", "--arena=FAST=128", "--arena=SLOW=199"], table);
+    assert!(code == 3 && err.contains("x needs 200, its largest region has 199"), "{err}");
+}
+
 #[test]
 fn models_are_read_as_they_are() {
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tflite/tflm_micro_speech_quantized.tflite");

@@ -43,6 +43,8 @@ pub struct Table {
     pub names: Vec<String>,
     /// The names of the regions.
     pub regions: Vec<String>,
+    /// Whether the ends were read as the last step inside, not as the first behind.
+    pub inclusive: bool,
 }
 
 /// What is wrong with a table, and in which line (counted from 1).
@@ -100,11 +102,12 @@ pub fn read_csv(text: &str, ends: Ends, regions: &[(String, Region)]) -> Result<
         reader.regions.push("arena".to_owned());
         reader.capacities.push(Region::default());
     }
+    let inclusive = reader.inclusive();
     let problem = Problem::new(items, reader.capacities, Vec::new(), Vec::new()).map_err(|e| TableError {
         line: item_of(&e).and_then(|item| rows.get(item)).copied().unwrap_or(at),
         message: e.message(&|id| names.get(id.index()).map_or_else(|| id.to_string(), |name| format!("`{name}`"))),
     })?;
-    Ok(Table { problem, names, regions: reader.regions })
+    Ok(Table { problem, names, regions: reader.regions, inclusive })
 }
 
 /// Writes `table` with the offsets of `solution`.
@@ -255,9 +258,12 @@ impl Reader {
         Ok((fields[self.columns.id], item))
     }
 
+    fn inclusive(&self) -> bool {
+        self.ends == Ends::Inclusive || self.columns.last_step
+    }
+
     fn end(&self, end: u64, at: usize) -> Result<u64, TableError> {
-        let last = self.ends == Ends::Inclusive || self.columns.last_step;
-        end.checked_add(u64::from(last)).ok_or_else(|| error(at, "the end of a range overflows"))
+        end.checked_add(u64::from(self.inclusive())).ok_or_else(|| error(at, "the end of a range overflows"))
     }
 
     fn gap(&self, text: &str, at: usize) -> Result<Gap, TableError> {

@@ -2,8 +2,8 @@
 //!
 //! Storages are held during half-open ranges of steps; two that share a step must not share a byte; the
 //! highest end is the size of the arena. [`Problem`] is what is asked, [`solve()`] answers with an
-//! [`Outcome`]: places, heights, a lower bound, and what is proved. [`validate()`] checks any answer and
-//! shares no code with the solvers. The crate knows no IR, reads no clock, touches no file and never prints.
+//! [`Outcome`]: places, heights, a lower bound, and what is proved. [`validate()`] checks any answer (and [`sweep()`] one of
+//! any length) and shares no code with the solvers. The crate knows no IR, reads no clock, touches no file and never prints.
 //!
 //! ```
 //! use neap_pack::{Item, Options, Problem, Proof, solve};
@@ -25,6 +25,7 @@ mod fit;
 mod general;
 mod load;
 mod model;
+mod names;
 mod orders;
 mod outcome;
 mod peers;
@@ -46,4 +47,4 @@ pub use outcome::{
 };
 pub use problem::{Distance, Gap, Item, ItemId, MAX_BYTES, Problem, Region, RegionId, Span};
 pub use solve::solve;
-pub use validate::validate;
+pub use validate::{sweep, validate};

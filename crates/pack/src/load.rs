@@ -34,7 +34,10 @@ pub(crate) fn lower_bound(problem: &Problem, model: &Model) -> u64 {
 
 /// A proof that no solution is within the capacities, if the load or a single body gives one.
 pub(crate) fn infeasible(problem: &Problem, model: &Model) -> Option<Infeasible> {
-    model.self_conflict().or_else(|| overloaded(problem, model)).or_else(|| too_large(problem, model))
+    // Where one region is all there is, what is live together says more; among several, which body is larger than each.
+    let several = problem.regions().len() > 1;
+    let alone = || if several { too_large(problem, model) } else { None };
+    model.self_conflict().or_else(alone).or_else(|| overloaded(problem, model)).or_else(|| too_large(problem, model))
 }
 
 /// The largest number that divides the first byte of every piece of the bodies that `keep` names.

@@ -8,7 +8,7 @@ use std::io::Write as _;
 
 use neap_pack::{
     Distance, Gap, Goal, Item, ItemId, Options, Place, Problem, Proof, Region, RegionId, Solution, Span, Verdict,
-    solve, validate,
+    solve, sweep, validate,
 };
 
 struct Random(u64);
@@ -337,7 +337,9 @@ fn the_validator_refuses_every_corrupted_solution() {
         places[index].offset = random.below(12);
         // The oracle's definition says whether the change broke anything.
         let right = (1..=places.len()).all(|count| permitted(&problem, &places[..count]));
-        let verdict = validate(&problem, &Solution { places });
+        let solution = Solution { places };
+        let verdict = validate(&problem, &solution);
+        assert_eq!(sweep(&problem, &solution).is_ok(), right, "{problem:?} {verdict:?}");
         assert_eq!(verdict.is_ok(), right, "{problem:?} {verdict:?}");
         corrupted += u64::from(!right);
     }

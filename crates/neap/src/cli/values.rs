@@ -1,6 +1,7 @@
 //! Values of flags that have a form of their own.
 
 use crate::size;
+use neap_pack::Method;
 use std::time::Duration;
 
 /// `--arena sram=256KiB:64`.
@@ -98,6 +99,26 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     limit.ok_or_else(|| "a time limit is a number of seconds, at least 0".to_owned())
 }
 
+/// `--timeout 60s`, as MiniMalloc's users write it; none: as long as it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Timeout(pub(super) Option<Duration>);
+
+pub(super) fn timeout(text: &str) -> Result<Timeout, String> {
+    if text == "inf" {
+        return Ok(Timeout(None));
+    }
+    let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let split = units.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)));
+    let (number, scale) = split.unwrap_or((text, &1.0));
+    let seconds = number.parse::<f64>().ok().filter(|number| *number >= 0.0).map(|number| number * scale);
+    let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    limit.map(|limit| Timeout(Some(limit))).ok_or_else(|| "durations read `500ms`, `60s`, `2m` or `inf`".to_owned())
+}
+
+pub(super) fn method(name: &str) -> Result<Method, String> {
+    Method::named(name).ok_or_else(|| format!("methods are {}", Method::NAMES))
+}
+
 /// As many threads as there are processors.
 pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -140,5 +161,10 @@ mod tests {
         assert!(budget("@sram").is_err());
         assert!(seconds("-1").is_err() && seconds("nan").is_err() && seconds("1e300").is_err());
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        for (text, millis) in [("60s", 60_000), ("1.5m", 90_000), ("250ms", 250), ("3", 3_000)] {
+            assert_eq!(timeout(text), Ok(Timeout(Some(Duration::from_millis(millis)))), "{text}");
+        }
+        assert_eq!(timeout("inf"), Ok(Timeout(None)));
+        assert!(timeout("s").is_err() && timeout("-1s").is_err() && timeout("1d").is_err());
     }
 }
