@@ -70,6 +70,8 @@ pub(crate) struct Machine<'a, 'b> {
     outcome: Outcome,
     /// The name of the last use of each operation.
     keys: FxHashMap<OpId, u128>,
+    /// Buffers that operations hand out which do not say where they come from: what they hold is not followed.
+    elsewhere: FxHashMap<u128, Rope>,
     /// Windows of buffers whose place is not known, with the buffer.
     windows: FxHashMap<u128, u128>,
     /// Views of variables: the variable, and the bits from its start.
@@ -92,6 +94,7 @@ impl<'a, 'b> Machine<'a, 'b> {
             outcome: Outcome::default(),
             keys: FxHashMap::default(),
             windows: FxHashMap::default(),
+            elsewhere: FxHashMap::default(),
             aliases: FxHashMap::default(),
         }
     }
@@ -111,7 +114,13 @@ impl<'a, 'b> Machine<'a, 'b> {
             self.argument(*arg, rope);
         }
         if let Some(bytes) = &mut self.bytes {
-            let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers, windows: &self.windows };
+            let view = Snapshot {
+                module: m,
+                env: &self.env,
+                buffers: &self.buffers,
+                windows: &self.windows,
+                elsewhere: &self.elsewhere,
+            };
             bytes.begin(m.block_args(*entry), &|value| view.of(value));
         }
         let last = self.block(*entry, 0).ok()?;
@@ -182,7 +191,13 @@ impl<'a, 'b> Machine<'a, 'b> {
         }
         self.stale(op, step, &values);
         if let Some(bytes) = &mut self.bytes {
-            let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers, windows: &self.windows };
+            let view = Snapshot {
+                module: m,
+                env: &self.env,
+                buffers: &self.buffers,
+                windows: &self.windows,
+                elsewhere: &self.elsewhere,
+            };
             bytes.reads(op, step, &values, &|value| view.of(value), &self.eval.wraps);
         }
         let results = self.execute(op, row, step, &values, &operands, depth)?;
@@ -193,11 +208,18 @@ impl<'a, 'b> Machine<'a, 'b> {
             if m.attr(op, "neap.keep").is_some() {
                 self.outcome.kept.push((*value, rope.clone()));
             }
+            self.from_elsewhere(*value, &rope);
             self.env[raw(*value)] = Some(rope);
         }
         self.alias(op, row);
         if let Some(bytes) = &mut self.bytes {
-            let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers, windows: &self.windows };
+            let view = Snapshot {
+                module: m,
+                env: &self.env,
+                buffers: &self.buffers,
+                windows: &self.windows,
+                elsewhere: &self.elsewhere,
+            };
             let key = self.keys.get(&op).copied().unwrap_or_default();
             bytes.writes(op, step, key, &|value| view.of(value), &self.eval.wraps);
         }

@@ -129,7 +129,13 @@ impl<'a> Machine<'a, '_> {
             self.env[raw(*arg)] = Some(rope);
         }
         if let Some(bytes) = &mut self.bytes {
-            let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers, windows: &self.windows };
+            let view = Snapshot {
+                module: m,
+                env: &self.env,
+                buffers: &self.buffers,
+                windows: &self.windows,
+                elsewhere: &self.elsewhere,
+            };
             bytes.carried(op, m.block_args(body), self.step, &|value| view.of(value));
         }
     }

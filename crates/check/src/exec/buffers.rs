@@ -24,6 +24,15 @@ impl Machine<'_, '_> {
         addresses
     }
 
+    /// Notes a buffer that is neither allocated here nor a window of one.
+    pub(super) fn from_elsewhere(&mut self, value: ValueId, rope: &Rope) {
+        let [seg, ..] = &rope.segs[..] else { return };
+        let known = self.buffers.contains_key(&seg.content) || self.windows.contains_key(&seg.content);
+        if effects::is_buffer(self.module, value) && !known {
+            self.elsewhere.entry(seg.content).or_insert_with(|| rope.clone());
+        }
+    }
+
     /// What a value holds now: of a buffer its content, of anything else the value.
     pub(crate) fn held(&mut self, value: ValueId) -> Rope {
         let rope = self.env[raw(value)].clone().unwrap_or_default();
@@ -133,6 +142,7 @@ pub(super) struct Snapshot<'s> {
     pub(super) env: &'s [Option<Rope>],
     pub(super) buffers: &'s FxHashMap<u128, Rope>,
     pub(super) windows: &'s FxHashMap<u128, u128>,
+    pub(super) elsewhere: &'s FxHashMap<u128, Rope>,
 }
 
 impl Snapshot<'_> {
@@ -143,6 +153,6 @@ impl Snapshot<'_> {
             return rope;
         }
         let name = self.windows.get(&seg.content).unwrap_or(&seg.content);
-        self.buffers.get(name).cloned().unwrap_or(rope)
+        self.buffers.get(name).or_else(|| self.elsewhere.get(name)).cloned().unwrap_or(rope)
     }
 }
