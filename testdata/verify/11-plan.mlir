@@ -105,3 +105,15 @@ module attributes {neap.bounds = {M = 0 : i64}} {
 // expected-error @below {{`neap.bounds`: `N` must be `[low, high]` with 0 <= low <= high}}
 module attributes {neap.bounds = {N = [8, 1]}} {
 }
+
+// -----
+
+// A window goes beyond what it is a window of; the last one ends where its operand does.
+func.func @inside(%x: tensor<16xi8>) {
+  // expected-error @below {{`neap.view`: 12 bytes from byte 7 on do not lie inside the 16 bytes around them}}
+  %a = "t.a"(%x) {neap.view = [{byte_offset = 7 : i64, operand = 0 : i64, result = 0 : i64}]} : (tensor<16xi8>) -> tensor<12xi8>
+  // expected-error @below {{`neap.may_place`: 12 bytes from byte 9223372036854775806 on do not lie inside the 16 bytes around them}}
+  %b = "t.b"(%a) {neap.may_place = [{byte_offset = 9223372036854775806 : i64, operand = 0 : i64}]} : (tensor<12xi8>) -> tensor<16xi8>
+  %c = "t.c"(%b) {neap.view = [{byte_offset = 4 : i64, operand = 0 : i64, result = 0 : i64}]} : (tensor<16xi8>) -> tensor<12xi8>
+  return
+}

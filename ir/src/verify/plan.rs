@@ -247,7 +247,9 @@ impl Verifier<'_> {
             };
             if let Some(at) = (0..keys.len()).find(|at| record[*at] < 0 || record[*at] >= limit(*at)) {
                 self.error(op, format!("`{key}`: there is no {} {}", keys[at].replace('_', " "), record[at]));
+                continue;
             }
+            self.inside(op, key, &record);
             // A view or an overwriting result is one result's own; of candidates and places every pair is.
             let own = match key {
                 plan::VIEW | plan::INPLACE => keys.iter().position(|key| *key == "result").map_or(0, |at| record[at]),
@@ -265,6 +267,29 @@ impl Verifier<'_> {
         }
         if matches!(key, plan::PLACE | plan::MAY_PLACE) && results == 0 && !items.is_empty() {
             self.error(op, format!("`{key}` on an operation without data results"));
+        }
+    }
+
+    /// A view lies inside its operand, and a part inside the whole, as far as sizes are known.
+    fn inside(&mut self, op: OpId, key: &str, record: &[i64]) {
+        let operand = |at: i64| self.module.data_operands(op).nth(at as usize);
+        let result = |at: i64| self.module.data_results(op).get(at as usize).copied();
+        let (offset, inner, outer) = match (key, record) {
+            (plan::VIEW, [offset, of, view]) => (*offset, result(*view), operand(*of)),
+            (plan::PLACE | plan::MAY_PLACE, [offset, part]) => (*offset, operand(*part), result(0)),
+            _ => return,
+        };
+        let bytes = |value: Option<ValueId>| {
+            let value = value.filter(|value| self.module.dynamic_axes(*value).is_empty())?;
+            self.module.value_bytes(value).ok()
+        };
+        if let Some((inner, outer)) = bytes(inner).zip(bytes(outer))
+            && i128::from(offset) + i128::from(inner) > i128::from(outer)
+        {
+            self.error(
+                op,
+                format!("`{key}`: {inner} bytes from byte {offset} on do not lie inside the {outer} bytes around them"),
+            );
         }
     }
 
