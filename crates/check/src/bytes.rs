@@ -96,8 +96,14 @@ impl<'a, 'b> Bytes<'a, 'b> {
         }
     }
 
+    /// Where the bytes are that a value's rope is about: of a window of a buffer, the whole buffer's.
+    fn home(&self, value: ValueId) -> Option<Home> {
+        let window = crate::effects::is_buffer(self.homes.module, value);
+        self.homes.of(if window { self.homes.root(value) } else { value }).copied()
+    }
+
     fn write(&mut self, value: ValueId, rope: &Rope, stamp: Stamp) {
-        let Some(home) = self.homes.of(value).copied() else { return };
+        let Some(home) = self.home(value) else { return };
         self.guard(&home, stamp);
         self.memories[home.arena].write(bits(&home).0, &image(rope, home.size), stamp);
     }
@@ -142,7 +148,7 @@ impl<'a, 'b> Bytes<'a, 'b> {
 
     /// Compares the bytes of a value with what it is.
     fn read(&mut self, value: ValueId, rope: &Rope, reader: &dyn Fn() -> String, step: u32, wraps: &Wraps) {
-        let Some(home) = self.homes.of(value).copied() else { return };
+        let Some(home) = self.home(value) else { return };
         let image = image(rope, home.size);
         let Some(mismatch) = self.memories[home.arena].expect(bits(&home).0, &image, undefined(), wraps) else {
             return;

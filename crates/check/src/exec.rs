@@ -128,8 +128,9 @@ impl<'a, 'b> Machine<'a, 'b> {
         let buffers: Vec<ValueId> =
             m.block_args(*entry).iter().copied().filter(|arg| effects::is_buffer(m, *arg)).collect();
         self.outcome.buffers = buffers.into_iter().map(|arg| (arg, self.held(arg))).collect();
+        let whole = self.whole(&results);
         if let Some(bytes) = &mut self.bytes {
-            bytes.end(last, self.step, &results, &self.eval.wraps);
+            bytes.end(last, self.step, &whole, &self.eval.wraps);
         }
         self.outcome.results = results;
         Some(std::mem::take(&mut self.outcome))

@@ -4,7 +4,7 @@
 //! goes no further: the run ends, with a reproducer when the plan is our own.
 
 use crate::apply::{self, Applied};
-use crate::cli::{Common, PrintIr, SourceFlags};
+use crate::cli::{Common, PrintIr, SourceFlags, SummaryKind};
 use crate::demands;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
@@ -88,8 +88,20 @@ pub struct Job<'a> {
     pub print_ir: &'a PrintIr,
     /// How it is printed then.
     pub options: PrintOptions,
-    /// Where a reproducer goes.
-    pub reproducer: Option<PathBuf>,
+    /// Whether and where a reproducer is written.
+    pub reproducer: Reproducer,
+}
+
+/// When a module that goes wrong is kept for whoever mends it.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub enum Reproducer {
+    /// In the working directory, where the fault is our own.
+    #[default]
+    OnBug,
+    /// Here, whatever goes wrong.
+    At(PathBuf),
+    /// Not at all: nobody asked for this plan.
+    Never,
 }
 
 /// A module after its passes.
@@ -104,11 +116,35 @@ pub struct Planned {
     pub said: String,
 }
 
-/// Runs the passes on a module and checks the outcome.
+/// Runs the passes on a module and checks the outcome; says also what a target that can do everything would need.
 ///
 /// # Errors
 /// The module is wrong, a demand cannot be met, or the plan is not accepted.
-pub fn run<'a>(job: &'a Job<'a>, mut module: Module, progress: &'a Progress<'a>) -> Result<Planned, Failure> {
+pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
+    let bound = job.default_pipeline && job.setup.name != FREEST && job.common.summary != SummaryKind::None;
+    let original = bound.then(|| module.clone());
+    let mut planned = plan(job, module, progress)?;
+    if let (Some(original), Some(summary)) = (original, &mut planned.summary)
+        && let Some(profile) = Profile::builtin(FREEST)
+    {
+        let setup = Setup { facts: job.setup.facts.clone(), profile, name: FREEST.to_owned() };
+        let freer = Job { setup: &setup, print_ir: &PrintIr::default(), reproducer: Reproducer::Never, ..*job };
+        progress.label("a freer target".to_owned());
+        // Its plan is checked like any other; where there is none, nothing is said.
+        let other = plan(&freer, original, progress).ok().and_then(|planned| planned.summary);
+        progress.clear();
+        for function in &mut summary.functions {
+            let twin = other.iter().flat_map(|other| &other.functions).find(|other| other.name == function.name);
+            function.freer = twin.map(|twin| twin.plan.arena);
+        }
+    }
+    Ok(planned)
+}
+
+/// The profile that allows every kind of sharing.
+const FREEST: &str = "none";
+
+fn plan(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
     valid(&module)?;
     let facts = &job.setup.facts;
     let stop = || progress.stop();
@@ -160,7 +196,7 @@ fn passes(
     module: &mut Module,
     source: &Module,
     run: Run<'_>,
-    watch: &mut Watch<'_>,
+    watch: &mut Watch<'_, '_>,
 ) -> Result<Vec<PassReport>, Failure> {
     let ran = catch_unwind(AssertUnwindSafe(|| pipeline::run(module, job.pipeline, run, watch)));
     let failure = match ran {
@@ -171,9 +207,8 @@ fn passes(
     watch.progress.clear();
     // Asked for, it is written whatever went wrong; else only where it is our own fault.
     match &job.reproducer {
-        Some(place) => Err(reproduce(job, source, failure, place.clone())),
-        None if failure.exit == Exit::Bug => Err(reproduce(job, source, failure, place(source))),
-        None => Err(failure),
+        Reproducer::OnBug if failure.exit != Exit::Bug => Err(failure),
+        _ => Err(reproduce(job, source, failure)),
     }
 }
 
@@ -198,7 +233,12 @@ fn place(module: &Module) -> PathBuf {
 }
 
 /// Writes a reproducer and says so.
-fn reproduce(job: &Job<'_>, source: &Module, failure: Failure, place: PathBuf) -> Failure {
+fn reproduce(job: &Job<'_>, source: &Module, failure: Failure) -> Failure {
+    let place = match &job.reproducer {
+        Reproducer::Never => return failure,
+        Reproducer::At(place) => place.clone(),
+        Reproducer::OnBug => place(source),
+    };
     let text = reproducer::text(source, &job.pipeline.to_string(), &job.common.source, &job.setup.name);
     let output = crate::outputs::Output { path: place.clone(), bytes: text.into_bytes() };
     let failure = match crate::outputs::write_all(&[output]) {
@@ -233,7 +273,7 @@ fn checked(job: &Job<'_>, source: &Module, module: &Module) -> Result<Check, Fai
     let mut all = vec![Diagnostic::error(neap_ir::Span::default(), "the checker refuses the plan; it is not printed")];
     all.extend(report.diagnostics());
     let failure = Failure::new(Exit::Bug, all);
-    Err(reproduce(job, source, failure, job.reproducer.clone().unwrap_or_else(|| place(source))))
+    Err(reproduce(job, source, failure))
 }
 
 /// Refuses a plan that someone else made and that does not do what the source does.

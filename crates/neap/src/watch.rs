@@ -13,9 +13,9 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// The observer of a run.
-pub struct Watch<'a> {
+pub struct Watch<'a, 'p> {
     /// The clock and the error stream.
-    pub progress: &'a Progress<'a>,
+    pub progress: &'a Progress<'p>,
     /// When the module is shown.
     pub print_ir: &'a PrintIr,
     /// How it is printed.
@@ -32,7 +32,7 @@ pub struct Watch<'a> {
     pub started: Instant,
 }
 
-impl Watch<'_> {
+impl Watch<'_, '_> {
     fn show(&self, module: &Module, when: &str, step: &Step, func: OpId) {
         let name = module.sym_name(func).unwrap_or_default();
         let title = format!(
@@ -56,7 +56,7 @@ impl Watch<'_> {
     }
 }
 
-impl Observer for Watch<'_> {
+impl Observer for Watch<'_, '_> {
     fn before(&mut self, module: &Module, step: &Step, func: OpId) {
         let name = step.info().name;
         self.stages.before(module, name, func, self.setup);

@@ -69,8 +69,9 @@ impl<'a> Machine<'a, '_> {
             self.state.enter(None);
             let last = self.block(*body, depth + 1)?;
             let results = self.yielded(last);
+            let whole = self.whole(&results);
             if let Some(bytes) = &mut self.bytes {
-                bytes.body_end(last, self.step, &results, &self.eval.wraps, certain);
+                bytes.body_end(last, self.step, &whole, &self.eval.wraps, certain);
             }
             yields.push(results.into_iter().skip(row.body.yield_lead).map(|(_, rope)| rope).collect());
             done.push(self.state.leave());
@@ -172,8 +173,9 @@ impl<'a> Machine<'a, '_> {
             self.bind(op, *body, row, key, |at| values.get(at).copied().zip(current.get(at)));
             let last = self.block(*body, depth + 1)?;
             let results = self.yielded(last);
+            let whole = self.whole(&results);
             if let Some(bytes) = &mut self.bytes {
-                bytes.body_end(last, self.step, &results, &self.eval.wraps, true);
+                bytes.body_end(last, self.step, &whole, &self.eval.wraps, true);
             }
             let ropes: Vec<Rope> = results.into_iter().map(|(_, rope)| rope).collect();
             if Some(at) == row.body.cond && row.body.cond_forwards {

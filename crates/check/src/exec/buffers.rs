@@ -55,6 +55,17 @@ impl Machine<'_, '_> {
         out
     }
 
+    /// What memory holds where a body hands values out: of a window, the whole buffer.
+    pub(super) fn whole(&self, handed: &[(ValueId, Rope)]) -> Vec<(ValueId, Rope)> {
+        let (buffers, windows, elsewhere) = (&self.buffers, &self.windows, &self.elsewhere);
+        let view = Snapshot { module: self.module, env: &self.env, buffers, windows, elsewhere };
+        let buffer = |value| effects::is_buffer(self.module, value);
+        handed
+            .iter()
+            .map(|(value, rope)| (*value, if buffer(*value) { view.of(*value) } else { rope.clone() }))
+            .collect()
+    }
+
     /// Puts `content` where a buffer's addresses point. Where they do not run on, the whole buffer gets a name.
     pub(super) fn store(&mut self, op: OpId, value: ValueId, content: &Rope) {
         let addresses = self.env[raw(value)].clone().unwrap_or_default();

@@ -10,10 +10,6 @@ pub(super) fn next(function: &Function) -> String {
     if !function.excluded.is_empty() {
         return "bound the dynamic dimensions: --dim N=1..512, or --dim VALUE.AXIS=1..512".to_owned();
     }
-    if let Some(freer) = function.freer.filter(|freer| *freer < function.plan.arena) {
-        let gain = crate::size::grouped(freer.into());
-        return format!("a runtime that honours every kind of sharing would need {gain} B: --profile none");
-    }
     let plan = &function.plan;
     if plan.order_proof == Proof::Gap {
         return "search longer for an order: --reorder=effort=N, or see what stands at the peak: --summary=full"

@@ -19,6 +19,7 @@ pub fn text(summary: &Summary, bold: bool) -> String {
     tail.extend(unknown(function));
     tail.extend(excluded(function));
     tail.extend(others(summary, function));
+    tail.extend(freer(function));
     tail.push(row("next", &next(function)));
     lines.extend(peak(function, LINES - lines.len() - tail.len()));
     lines.extend(tail);
@@ -218,6 +219,14 @@ fn others(summary: &Summary, function: &Function) -> Option<String> {
         .collect();
     let more = if others.len() > 4 { format!(" and {} more", others.len() - 4) } else { String::new() };
     Some(row("also", &format!("{}{more}", named.join(", "))))
+}
+
+fn freer(function: &Function) -> Option<String> {
+    let freer = function.freer.filter(|freer| *freer < function.plan.arena)?;
+    let less = percent(function.plan.arena - freer, function.plan.arena);
+    let text =
+        format!("{} B, {less} less, where every kind of sharing is possible: --profile none", grouped(freer.into()));
+    Some(row("freer", &text))
 }
 
 /// A name as it may stand in a line of a terminal: no control characters, not longer than `most`.

@@ -4,7 +4,7 @@
 //! into a model file with that model.
 
 use crate::cli::{Emit, PrintIr};
-use crate::drive::{self, Job, Planned, Setup};
+use crate::drive::{self, Job, Planned, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
 use crate::outputs::{self, Output};
@@ -68,7 +68,7 @@ fn planned(request: &Emit, input: &Input, setup: &Setup, streams: &mut Streams<'
         default_pipeline: false,
         print_ir: &PrintIr::default(),
         options: PrintOptions::default(),
-        reproducer: None,
+        reproducer: Reproducer::OnBug,
     };
     let progress = Progress::new(&mut *streams.err, streams.progress, None);
     drive::run(&job, module, &progress)

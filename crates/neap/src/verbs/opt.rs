@@ -2,7 +2,7 @@
 //! error stream.
 
 use crate::cli::{Opt, SummaryKind};
-use crate::drive::{self, Job, Planned, Setup};
+use crate::drive::{self, Job, Planned, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Input, Kind};
 use crate::outputs::{self, Output};
@@ -109,7 +109,7 @@ fn one(
         default_pipeline: common.pipeline.is_none() && request.passes.is_empty() && !request.run_reproducer,
         print_ir: &request.print_ir,
         options: options(request),
-        reproducer: request.reproducer.clone(),
+        reproducer: request.reproducer.clone().map_or(Reproducer::OnBug, Reproducer::At),
     };
     let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
     drive::run(&job, module, &progress)

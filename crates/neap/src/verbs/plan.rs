@@ -1,7 +1,7 @@
 //! `neap plan`: the summary is the product, on the standard output; the plan goes to files, by their extension.
 
 use crate::cli::{Plan, PrintIr, SummaryKind};
-use crate::drive::{self, Job, Setup};
+use crate::drive::{self, Job, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
 use crate::outputs::{self, Output};
@@ -44,7 +44,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
             default_pipeline: common.pipeline.is_none(),
             print_ir: &PrintIr::default(),
             options,
-            reproducer: None,
+            reproducer: Reproducer::OnBug,
         };
         let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
         drive::run(&job, module, &progress)
