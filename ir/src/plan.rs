@@ -18,6 +18,9 @@ pub const VIEW: &str = "neap.view";
 pub const MAY_INPLACE: &str = "neap.may_inplace";
 /// Results that do overwrite an operand.
 pub const INPLACE: &str = "neap.inplace";
+/// On the last operation of a body: data results of the operation around it that lie where this body's own values lie, as an array of
+/// integers. Handing these out copies nothing.
+pub const HANDED: &str = "neap.handed";
 /// Operands that may be written straight into the result.
 pub const MAY_PLACE: &str = "neap.may_place";
 /// Operands that are written straight into the result.
@@ -57,6 +60,7 @@ pub const WRITTEN: &[&str] = &[
     ARENA,
     LIVE,
     INPLACE,
+    HANDED,
     PLACE,
     SCRATCH_OFFSET,
     SCRATCH_ARENA,
@@ -122,6 +126,22 @@ impl Module {
         self.dicts(op, key, |get| {
             Some(Place { operand: index(get("operand"))?, byte_offset: bytes(get("byte_offset"))? })
         })
+    }
+
+    /// `neap.handed` of the last operation of a body.
+    pub fn handed(&self, op: OpId) -> Vec<u32> {
+        let list = self.attr(op, HANDED).and_then(Attr::as_i64s).unwrap_or_default();
+        list.into_iter().filter_map(|index| u32::try_from(index).ok()).collect()
+    }
+
+    /// Writes `neap.handed`; an empty list removes it.
+    pub fn set_handed(&mut self, op: OpId, list: &[u32]) {
+        if list.is_empty() {
+            self.remove_attr(op, HANDED);
+            return;
+        }
+        let list = self.i64s_attr(list.iter().map(|index| i64::from(*index)).collect());
+        self.set_attr(op, HANDED, list);
     }
 
     /// Writes `neap.view`; an empty list removes it.

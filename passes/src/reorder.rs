@@ -28,6 +28,7 @@ mod choose;
 mod constants;
 mod decide;
 mod demand;
+mod handover;
 mod refusals;
 
 use crate::analysis::Flow;
@@ -117,6 +118,7 @@ impl Pass for Reorder {
             let choice = choose::Choice { before: &before, ground: &ground, cx };
             changed |= choice.best(module, &options, &mut decisions, &mut after)?;
         }
+        changed |= handover::take(module, &mut after, options.in_place, cx)?;
         demand::check(module, cx, &before, &decisions)?;
         refusals::explain(module, cx, &before, &after, &decisions);
         changed |= apply::bounds(module, &before, &after, &decisions);

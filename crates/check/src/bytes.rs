@@ -45,7 +45,8 @@ pub(crate) struct Bytes<'a, 'b> {
 
 struct Fork {
     marks: Vec<usize>,
-    dirty: Vec<(usize, Bits, Bits)>,
+    /// Arena, bits, and who wrote there.
+    dirty: Vec<(usize, Bits, Bits, Stamp)>,
 }
 
 /// Bits of a byte range.
@@ -170,13 +171,15 @@ impl<'a, 'b> Bytes<'a, 'b> {
             value: found.stamp.value.map(|value| names::value(m, value)),
             op: found.stamp.op.map(|op| names::op(m, op)),
             step: found.stamp.step,
+            home: found.stamp.value.and_then(|value| self.homes.of(value)).map(|home| self.homes.range(home)),
         };
         let span = match m.value(value).def() {
             neap_ir::Def::Result(op, _) => m.op(op).span,
             neap_ir::Def::Arg(..) => m.op(self.homes.func).span,
         };
         let (function, range) = (self.homes.function(), self.homes.range(&part));
-        Violation::Overwritten { function, value: names::value(m, value), reader, step, range, by, span }
+        let (value, home) = (names::value(m, value), self.homes.range(home));
+        Violation::Overwritten { function, value, home, reader, step, range, by, span }
     }
 
     /// Before an operation runs: what it reads is there. Its scratch may then be written at any time.
@@ -335,6 +338,9 @@ impl<'a, 'b> Bytes<'a, 'b> {
         certain: bool,
     ) {
         let m = self.homes.module;
+        if let Some(last) = last {
+            self.handed_out(last, step.saturating_sub(1));
+        }
         for (value, rope) in results {
             self.read(*value, rope, &|| last.map_or("the end".to_owned(), |op| names::op(m, op)), step, wraps);
         }
@@ -344,17 +350,24 @@ impl<'a, 'b> Bytes<'a, 'b> {
         let Some(fork) = self.forks.last_mut() else { return };
         for (arena, memory) in self.memories.iter_mut().enumerate() {
             let dirty = memory.rollback(fork.marks[arena]);
-            fork.dirty.extend(dirty.into_iter().map(|(start, end)| (arena, start, end)));
+            fork.dirty.extend(dirty.into_iter().map(|(start, end, stamp)| (arena, start, end, stamp)));
+        }
+    }
+
+    /// The last operation of a body hands its values to results, and in a loop to the next trip.
+    fn handed_out(&mut self, last: OpId, step: u32) {
+        for hand in overlap::hands(self.homes, last) {
+            overlap::handing_out(self.homes, &hand, step, &mut self.violations);
         }
     }
 
     /// After the bodies of a branch.
-    pub(crate) fn join(&mut self, op: OpId, step: u32) {
+    pub(crate) fn join(&mut self) {
         let Some(mut fork) = self.forks.pop() else { return };
         fork.dirty.sort_unstable();
         fork.dirty.dedup();
-        for (arena, start, end) in fork.dirty {
-            self.memories[arena].poison(start, end, Stamp { value: None, op: Some(op), step });
+        for (arena, start, end, stamp) in fork.dirty {
+            self.memories[arena].poison(start, end, stamp);
         }
         self.memories.iter_mut().for_each(Memory::join);
     }
@@ -364,6 +377,25 @@ impl<'a, 'b> Bytes<'a, 'b> {
         for (home, stamp) in overlap::footprint(self.homes, op, step) {
             let (start, end) = bits(&home);
             self.memories[home.arena].poison(start, end, stamp);
+        }
+    }
+
+    /// What a loop gathers is there, as far as it has come, when a trip begins and when it ends.
+    pub(crate) fn gathered(&mut self, op: OpId, step: u32, begins: bool, wraps: &Wraps) {
+        let m = self.homes.module;
+        for (index, value) in m.data_results(op).iter().enumerate() {
+            if !overlap::gathered(self.homes, op, index) || self.homes.views.contains_key(value) {
+                continue;
+            }
+            let Some(home) = self.homes.of(*value) else { continue };
+            let mut mix = Mix::new("gathered so far");
+            mix.word(raw(*value) as u64);
+            let piece = Rope::of(mix.done(), Bits::from(home.size) * 8);
+            if begins {
+                self.write(*value, &piece, Stamp { value: Some(*value), op: Some(op), step });
+            } else {
+                self.read(*value, &piece, &|| format!("the next trip of {}", names::op(m, op)), step, wraps);
+            }
         }
     }
 

@@ -96,12 +96,33 @@ fn kept(source: &Side<'_, '_>, planned: &Side<'_, '_>, out: &mut Vec<Violation>)
     }
 }
 
-/// The first planned operation that computes what the source never does.
+/// The first planned operation that computes what the source never does, and which write has passed it, if that is why.
 fn culprit(source: &Side<'_, '_>, planned: &Side<'_, '_>) -> Option<String> {
     let strange = |hashes: &[u128]| hashes.iter().any(|hash| !source.outcome.seen.contains(hash));
     let outer = |op: &OpId| planned.module.parent_op(*op) == Some(planned.func);
     let mut trace = planned.outcome.trace.iter();
-    trace.find(|(op, hashes)| outer(op) && strange(hashes)).map(|(op, _)| names::op(planned.module, *op))
+    let (op, _) = trace.find(|(op, hashes)| outer(op) && strange(hashes))?;
+    let name = names::op(planned.module, *op);
+    let first = format!("{name} is the first to compute something else");
+    let (Some(want), Some(found)) = (writers_before(source, &name), writers_before(planned, &name)) else {
+        return Some(first);
+    };
+    let early = found.iter().find(|writer| !want.contains(writer));
+    let late = want.iter().find(|writer| !found.contains(writer));
+    Some(match (early, late) {
+        (Some(writer), _) => format!("{first}: {writer} writes before it, and comes after it in the source"),
+        (None, Some(writer)) => format!("{first}: {writer} writes after it, and comes before it in the source"),
+        (None, None) => first,
+    })
+}
+
+/// The operations that write anything outside of values before an operation runs, by name.
+fn writers_before(side: &Side<'_, '_>, reader: &str) -> Option<Vec<String>> {
+    let trace = &side.outcome.trace;
+    let at = trace.iter().position(|(op, _)| names::op(side.module, *op) == reader)?;
+    let before: FxHashSet<OpId> = trace[..at].iter().map(|(op, _)| *op).collect();
+    let writers = side.state.events.iter().filter(|event| before.contains(&event.op));
+    Some(writers.map(|event| names::op(side.module, event.op)).collect())
 }
 
 fn state(source: &Side<'_, '_>, planned: &Side<'_, '_>, out: &mut Vec<Violation>) {

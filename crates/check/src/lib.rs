@@ -63,6 +63,8 @@ pub struct Options {
     pub ignore_fingerprint: bool,
     /// Compare meanings only; the planned module needs no plan.
     pub semantics_only: bool,
+    /// The plan is offsets alone: it states no peak and no size of an arena.
+    pub offsets_only: bool,
     /// Called functions have arenas of their own, so a caller's scratch need not hold them.
     pub callees_have_arenas: bool,
     /// How many threads the work may be shared among; what is found does not depend on it.

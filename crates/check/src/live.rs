@@ -2,7 +2,7 @@
 //!
 //! Steps are operations in textual order, bodies inside, terminators and constants not counted. A value lives from its first write to one
 //! past its last reader; read in a loop (or in bodies that run at the same time) that it was not made in, to the loop's end; returned, kept or held, to the end of the
-//! function. A result of an operation with bodies is born at the yield, its last step. A storage is a set of values that share bytes by declaration: views,
+//! function. A result of an operation with bodies is born at the yield, its last step; one that a loop gathers over its trips, at the loop's first step. A storage is a set of values that share bytes by declaration: views,
 //! in-place pairs, parts of a whole; it has its largest extent for its whole life.
 
 mod classes;
@@ -68,7 +68,9 @@ pub(crate) fn check(homes: &Homes<'_>, options: &Options, out: &mut Vec<Violatio
     alignment(homes, &storages, &of, &mut numbers, out);
     groups(homes, out);
     classes::check(homes, &ranges, &storages, &of, out);
-    stated(homes, &numbers, out);
+    if !options.offsets_only {
+        stated(homes, &numbers, out);
+    }
     numbers
 }
 
@@ -150,9 +152,10 @@ fn born(homes: &Homes<'_>, steps: &Steps, value: ValueId, ranges: &mut FxHashMap
     let owner = homes.root(value);
     let view = owner != value;
     let (begin, mut end, mut kept) = match m.value(value).def() {
-        Def::Result(op, _) => {
+        Def::Result(op, index) => {
             let (begin, end) = steps.of(op);
-            let begin = if entered(homes, op) { end - 1 } else { begin };
+            let late = entered(homes, op) && !overlap::gathered(homes, op, index as usize);
+            let begin = if late { end - 1 } else { begin };
             (begin, begin + 1, m.attr(op, "neap.keep").is_some())
         }
         Def::Arg(block, index) => {
@@ -261,12 +264,13 @@ fn storages(homes: &Homes<'_>, ranges: &FxHashMap<ValueId, (u32, u32)>) -> (Vec<
         let results = m.data_results(op);
         let pairs = m.in_places(op, plan::INPLACE).into_iter().map(|pair| (pair.result, pair.operand));
         let parts = m.places(op, plan::PLACE).into_iter().map(|place| (0, place.operand));
-        for (result, operand) in pairs.chain(parts) {
-            if let (Some(result), Some(operand)) = (results.get(result as usize), operands.get(operand as usize)) {
-                let (a, b) = (root(&mut parent, homes.root(*result)), root(&mut parent, homes.root(*operand)));
-                if a != b {
-                    parent.insert(a, b);
-                }
+        let pairs = pairs.chain(parts).filter_map(|(result, operand)| {
+            Some((*results.get(result as usize)?, *operands.get(operand as usize)?))
+        });
+        for (result, operand) in pairs.chain(overlap::handed_over(homes, op)) {
+            let (a, b) = (root(&mut parent, homes.root(result)), root(&mut parent, homes.root(operand)));
+            if a != b {
+                parent.insert(a, b);
             }
         }
     }

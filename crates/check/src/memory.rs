@@ -8,7 +8,7 @@ use crate::rope::{Bits, Rope, Seg, Wraps, first_difference};
 use std::collections::BTreeMap;
 
 /// Who wrote: a value or an operation's scratch, and when.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Stamp {
     pub(crate) value: Option<neap_ir::ValueId>,
     pub(crate) op: Option<neap_ir::OpId>,
@@ -150,13 +150,13 @@ impl Memory {
         self.log.len()
     }
 
-    /// Takes all changes since `mark` back and hands back where they were.
-    pub(crate) fn rollback(&mut self, mark: usize) -> Vec<(Bits, Bits)> {
+    /// Takes all changes since `mark` back and hands back where they were, and who made them.
+    pub(crate) fn rollback(&mut self, mark: usize) -> Vec<(Bits, Bits, Stamp)> {
         let mut dirty = Vec::new();
         let forks = std::mem::take(&mut self.forks);
         while self.log.len() > mark {
             let undo = self.log.pop().expect("the log is longer than the mark");
-            dirty.push((undo.start, undo.end));
+            dirty.extend(self.pieces(undo.start, undo.end).into_iter().map(|(at, cell)| (at, cell.end, cell.stamp)));
             self.put(undo.start, undo.end, undo.old.into_iter());
         }
         self.forks = forks;

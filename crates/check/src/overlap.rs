@@ -7,6 +7,8 @@
 //! the table says that the kernel allows it on equal types and sizes. (c) *by rows*, as (a) per line. (d) where the source module itself says `neap.may_inplace` for the
 //! same operation on the same operands. (e) for a fused operation whose body reads the operand in lock step only, all the way to the results.
 
+mod hands;
+
 use crate::homes::{Home, Homes};
 use crate::memory::Stamp;
 use crate::names;
@@ -15,6 +17,8 @@ use crate::violation::Violation;
 use neap_ir::facts::{Role, Rule, Run};
 use neap_ir::{Attr, OpId, ValueId, plan};
 use rustc_hash::FxHashSet;
+
+pub(crate) use hands::{gathered, handed_over, handing_out, hands};
 
 /// The scratch of an operation, where it is planned.
 pub(crate) fn scratch(homes: &Homes<'_>, op: OpId) -> Option<Home> {

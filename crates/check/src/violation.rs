@@ -29,6 +29,8 @@ pub struct Writer {
     pub op: Option<String>,
     /// Its step.
     pub step: u32,
+    /// All bytes of that value.
+    pub home: Option<Range>,
 }
 
 /// A broken rule.
@@ -50,7 +52,7 @@ pub enum Violation {
     Undefined { function: String, op: String, value: String, span: Span },
     /// Functions call each other in a circle.
     CallCycle { functions: Vec<String>, span: Span },
-    /// A result of the function is not what the source computes. `culprit`: the first operation that computes something else.
+    /// A result of the function is not what the source computes. `culprit`: the first operation that computes something else, in a clause.
     Result { function: String, index: usize, source: String, planned: String, culprit: Option<String>, span: Span },
     /// A value that is to be kept is not, or has another content.
     Kept { function: String, value: String, span: Span },
@@ -92,7 +94,17 @@ pub enum Violation {
         span: Span,
     },
     /// Bytes that are read are not what was written there: who overwrote what.
-    Overwritten { function: String, value: String, reader: String, step: u32, range: Range, by: Writer, span: Span },
+    Overwritten {
+        function: String,
+        value: String,
+        /// All bytes of the value.
+        home: Range,
+        reader: String,
+        step: u32,
+        range: Range,
+        by: Writer,
+        span: Span,
+    },
     /// A view's bytes are not the operation's result.
     View { function: String, op: String, step: u32, value: String, operand: String, byte_offset: u64, span: Span },
     /// An operand that is declared as a part of the result is not what the result holds there.
@@ -133,10 +145,21 @@ impl Violation {
     /// The violation as a message, with the next thing to try.
     pub fn diagnostic(&self) -> Diagnostic {
         let (message, span) = self.message();
-        let diagnostic = Diagnostic::error(span, message);
+        let mut diagnostic = Diagnostic::error(span, message);
+        diagnostic.notes.extend(self.note());
         match self.help() {
             Some(help) => diagnostic.help(help),
             None => diagnostic,
+        }
+    }
+
+    /// Where the two values of a conflict lie.
+    fn note(&self) -> Option<String> {
+        match self {
+            Violation::Overwritten { value, home, step, by: Writer { value: Some(other), step: written, home: Some(bytes), .. }, .. } => {
+                Some(format!("{value} has {home} and is read at step {step}; {other} has {bytes} and is written at step {written}"))
+            }
+            _ => None,
         }
     }
 
@@ -163,7 +186,7 @@ impl Violation {
             Result { function, index, source, planned, culprit, span } => {
                 let culprit = culprit
                     .as_ref()
-                    .map_or(String::new(), |op| format!("; {op} is the first to compute something else"));
+                    .map_or(String::new(), |culprit| format!("; {culprit}"));
                 (
                     format!(
                         "result {index} of {function}: the plan returns {planned}, which is not what the source computes as {source}{culprit}"
@@ -177,7 +200,7 @@ impl Violation {
             Buffer { function, value, culprit, span } => {
                 let culprit = culprit
                     .as_ref()
-                    .map_or(String::new(), |op| format!("; {op} is the first to compute something else"));
+                    .map_or(String::new(), |culprit| format!("; {culprit}"));
                 (
                     format!("buffer {value} of {function} ends up with another content than in the source{culprit}"),
                     *span,
@@ -235,7 +258,7 @@ impl Violation {
             Overlap { function, op, step, written, other, range, why, span } => {
                 (format!("at step {step} of {function}, {op} writes {written} over {other} ({range}): {why}"), *span)
             }
-            Overwritten { function, value, reader, step, range, by, span } => {
+            Overwritten { function, value, home: _, reader, step, range, by, span } => {
                 let by = match (&by.value, &by.op) {
                     (Some(value), Some(op)) => format!("overwritten by {value} of {op} at step {}", by.step),
                     (None, Some(op)) => {

@@ -6,7 +6,7 @@
 
 mod arenas;
 mod dims;
-mod names;
+pub(crate) mod names;
 mod resident;
 
 use crate::cli::{PinFlag, SourceFlags};

@@ -165,6 +165,8 @@ pub struct Check {
     pub planned: PathBuf,
     /// About the source: as given to the planner.
     pub source: SourceFlags,
+    /// Whether a plan for another graph is judged all the same.
+    pub ignore_fingerprint: bool,
 }
 
 /// `neap import`.
@@ -221,7 +223,10 @@ fn check() -> Command {
     let command = Command::new("check")
         .about("Executes source and plan on real bytes and compares what they compute")
         .arg(flags::input("SOURCE").required(true))
-        .arg(flags::input("PLANNED").required(true));
+        .arg(flags::input("PLANNED").required(true).help(
+            "The planned module, or another tool's offsets: CSV with a header (`value,offset`), or JSON",
+        ))
+        .arg(switch("ignore-fingerprint", "Judges the plan although it was made for another graph"));
     flags::source(command)
 }
 
@@ -251,6 +256,7 @@ pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Reque
             original: required(matches, "SOURCE"),
             planned: required(matches, "PLANNED"),
             source: read_source(matches),
+            ignore_fingerprint: matches.get_flag("ignore-fingerprint"),
         })),
         Some(("import", matches)) => {
             Request::Import(Import { input: required(matches, "FILE"), output: one(matches, "output") })

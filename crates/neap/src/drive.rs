@@ -262,6 +262,7 @@ fn checked(job: &Job<'_>, source: &Module, module: &Module) -> Result<Check, Fai
         semantics_only: !apply::is_planned(module),
         callees_have_arenas: job.setup.profile.own_arena_per_function,
         threads: job.common.threads,
+        ..neap_check::Options::default()
     };
     let report = neap_check::check(source, module, &job.setup.facts, &options);
     if report.accepted() {

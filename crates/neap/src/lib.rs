@@ -9,6 +9,7 @@ pub mod cli;
 pub mod demands;
 pub mod drive;
 pub mod exit;
+mod foreign;
 pub mod input;
 pub mod outputs;
 pub mod progress;

@@ -225,6 +225,8 @@ pub struct Storage {
     pub values: Vec<String>,
     /// As the model calls them.
     pub names: Vec<String>,
+    /// Where each value lies, in bytes from the storage's start.
+    pub at: Vec<u64>,
     /// What writes first, by the model's name; empty for an argument.
     pub op: String,
     /// Type of the first value; empty for scratch.

@@ -75,7 +75,7 @@ pub enum ProblemError {
     },
     /// A group cannot stay together: an op outside must run after one member and before another.
     GroupCycle {
-        /// Ops along the cycle, group members standing for their group.
+        /// Ops along the cycle, from one member of a group to another one of the same group.
         ops: Vec<OpId>,
     },
     /// A required candidate cannot be had in any order.

@@ -45,7 +45,7 @@ pub(crate) fn cycle(succs: &Csr) -> Option<Vec<u32>> {
 /// An order that respects the edges and keeps each group together; smallest id first.
 ///
 /// # Errors
-/// The ops along a cycle of the graph with groups contracted.
+/// The ops along a cycle of the graph with groups contracted, from one member of a group to another one of it.
 pub(crate) fn grouped_order(preds: &Csr, succs: &Csr, group: &[u32], groups: usize) -> Result<Vec<u32>, Vec<u32>> {
     let n = preds.rows();
     // Node of an op: its group, or itself behind the groups.
@@ -60,11 +60,7 @@ pub(crate) fn grouped_order(preds: &Csr, succs: &Csr, group: &[u32], groups: usi
         .collect();
     let outer = Csr::new(groups + n, groups + n, &edges);
     if let Some(ring) = cycle(&outer) {
-        let first = |g: u32| group.iter().position(|&x| x == g).unwrap_or(0) as u32;
-        let back = |x: u32| {
-            if (x as usize) < groups { first(x) } else { x - groups as u32 }
-        };
-        return Err(ring.into_iter().map(back).collect());
+        return Err(along(succs, &node, ring, groups));
     }
     let members: Vec<(u32, u32)> = (0..n as u32).map(|v| (node(v), v)).collect();
     let members = Csr::new(groups + n, n, &members);
@@ -87,6 +83,26 @@ pub(crate) fn grouped_order(preds: &Csr, succs: &Csr, group: &[u32], groups: usi
         }
     }
     Ok(order)
+}
+
+/// The ops along a ring of groups and ops. There is a group in it, since the ops alone have no cycle: the path starts and ends there.
+fn along(succs: &Csr, node: &dyn Fn(u32) -> u32, mut ring: Vec<u32>, groups: usize) -> Vec<u32> {
+    let start = ring.iter().position(|&x| (x as usize) < groups).unwrap_or(0);
+    ring.rotate_left(start);
+    let mut path: Vec<u32> = Vec::new();
+    for (at, &from) in ring.iter().enumerate() {
+        let to = ring[(at + 1) % ring.len()];
+        let ops = (0..succs.rows() as u32).filter(|&v| node(v) == from);
+        let edge = ops
+            .flat_map(|v| succs.row(v as usize).iter().map(move |&w| (v, w)))
+            .find(|&(_, w)| node(w) == to)
+            .expect("the ring follows edges");
+        if path.last() != Some(&edge.0) {
+            path.push(edge.0);
+        }
+        path.push(edge.1);
+    }
+    path
 }
 
 /// Appends `members` (sorted) in a topological order.

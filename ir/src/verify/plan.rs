@@ -46,6 +46,7 @@ impl Verifier<'_> {
             "neap.class" => self.classes(op, value, results, symbols),
             plan::VIEW => self.records(op, key, value, &["byte_offset", "operand", "result"]),
             plan::INPLACE | plan::MAY_INPLACE => self.records(op, key, value, &["operand", "result"]),
+            plan::HANDED => self.handed(op, value),
             plan::PLACE | plan::MAY_PLACE => self.records(op, key, value, &["byte_offset", "operand"]),
             plan::SCRATCH_ARENA => drop(self.declared(op, key, value, "neap.arena", symbols)),
             plan::ARG_OFFSETS => self.numbers(op, key, value, self.body_args(op), -1),
@@ -102,6 +103,19 @@ impl Verifier<'_> {
             None => {
                 self.error(op, format!("`{key}`{whose} must be a string"));
             }
+        }
+    }
+
+    /// Indices of results of the operation around, in ascending order.
+    fn handed(&mut self, op: OpId, value: &Attr) {
+        let around = self.module.parent_op(op).map_or(0, |around| self.module.data_results(around).len());
+        let list = value.as_i64s();
+        let fits = list.is_some_and(|list| {
+            list.windows(2).all(|pair| pair[0] < pair[1]) && list.iter().all(|at| (0..around as i64).contains(at))
+        });
+        if !fits || self.module.op(op).next().is_some() {
+            let message = "`neap.handed` lists, in ascending order, results of the operation around the body that this one ends";
+            self.error(op, message);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Live ranges of values: half-open steps from birth to one past the last read, reads of their views included.
 //!
 //! Arguments of the function are born at step 0, results at the step of their operation. Results of an operation with bodies are born
-//! at the yield, its last step. Arguments of a loop's bodies live as long as the loop. Where bodies run at the same time (or nothing is known
+//! at the yield, its last step; what a loop gathers over its trips is there from its first step on. Arguments of a loop's bodies live as long as the loop. Where bodies run at the same time (or nothing is known
 //! of how they run), all values inside live as long as the whole.
 //!
 //! The results of a branch are written at the yield of *each* body, while its last yielded values are still read. In flat time an
@@ -33,7 +33,7 @@ impl Live {
     /// Finds the live ranges.
     pub fn new(module: &Module, timeline: &Timeline<'_>, values: &Values) -> Live {
         let hulls = hulls(module, timeline);
-        let steps: Vec<Steps> = values.iter().map(|(slot, _)| born(timeline, values, slot)).collect();
+        let steps: Vec<Steps> = values.iter().map(|(slot, _)| born(module, timeline, values, slot)).collect();
         let (kept, held) = (vec![false; steps.len()], vec![false; steps.len()]);
         let mut live = Live { steps, kept, held, apart: Vec::new() };
         live.branch_results(module, timeline, values);
@@ -135,7 +135,7 @@ pub fn yields(module: &Module, timeline: &Timeline<'_>, values: &Values, body: B
 }
 
 /// Birth and the first step behind it, before reads are counted.
-fn born(timeline: &Timeline<'_>, values: &Values, slot: Slot) -> Steps {
+fn born(module: &Module, timeline: &Timeline<'_>, values: &Values, slot: Slot) -> Steps {
     let info = values.info(slot);
     match info.site {
         Site::Argument(_) => Steps::new(0, 1),
@@ -143,9 +143,13 @@ fn born(timeline: &Timeline<'_>, values: &Values, slot: Slot) -> Steps {
             let around = timeline.body(info.body).owner.map_or(Steps::new(0, 1), |owner| timeline.entry(owner).steps);
             if info.base.is_some() { Steps::new(around.begin, around.begin + 1) } else { around }
         }
-        Site::Result(id, _) => {
+        Site::Result(id, index) => {
             let entry = timeline.entry(id);
-            let late = matches!(entry.run, Run::Once | Run::Branch | Run::Loop);
+            let body = &entry.facts.body;
+            // Results behind those that are carried from trip to trip hold a piece of every trip.
+            let carried = || body.args.below(module.data_operands(entry.op).count()).count();
+            let gathered = entry.run == Run::Loop && !body.cond_forwards && index as usize >= carried();
+            let late = matches!(entry.run, Run::Once | Run::Branch | Run::Loop) && !gathered;
             let begin = if late { entry.steps.end - 1 } else { entry.steps.begin };
             Steps::new(begin, begin + 1)
         }

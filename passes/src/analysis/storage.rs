@@ -1,7 +1,7 @@
 //! Storages: sets of values that share bytes, with size, alignment and live range.
 //!
-//! Values come together through views, through results written over an operand (`neap.inplace`) and through operands written straight into a
-//! result (`neap.place`); chains of any length cost one step per link. A storage has the largest extent of its members for its whole life.
+//! Values come together through views, through results written over an operand (`neap.inplace`), through results of a branch that lie where its
+//! bodies' values lie (`neap.handed`) and through operands written straight into a result (`neap.place`); chains of any length cost one step per link. A storage has the largest extent of its members for its whole life.
 //! Scratch is a storage of its own.
 //!
 //! Sound because every relation is taken at its word only where both sides live in the arena; anything else is an error that names the
@@ -9,7 +9,7 @@
 
 use super::live::{self, Live};
 use super::names::{op_name, value_name};
-use super::timeline::{Steps, Timeline};
+use super::timeline::{Kind, Steps, Timeline};
 use super::values::{Home, Sharing, Site, Slot, Values};
 use neap_ir::diag::Diagnostic;
 use neap_ir::{Module, OpId, ValueId};
@@ -134,6 +134,7 @@ impl Storages {
         let mut roots = Roots::new(values);
         if sharing.in_place {
             roots.in_place(module, timeline, values)?;
+            roots.handed(module, timeline, values)?;
         }
         if sharing.placement {
             roots.placement(module, timeline, values)?;
@@ -265,6 +266,8 @@ pub fn lcm(a: u64, b: u64) -> Option<u64> {
 /// For each owner, the value at whose storage it lies and how far from its start.
 struct Roots {
     root: Vec<(Slot, u64)>,
+    /// The root that a root lies at, handed out of a body.
+    joined: Vec<Option<Slot>>,
     /// Where a root lies in another one by placement.
     placed: Vec<Option<(Slot, u64)>>,
     /// Roots that another one lies in: they must not move any more.
@@ -274,13 +277,17 @@ struct Roots {
 impl Roots {
     fn new(values: &Values) -> Roots {
         let root = values.iter().map(|(slot, _)| (slot, 0)).collect();
-        Roots { root, placed: vec![None; values.len()], whole: vec![false; values.len()] }
+        let (joined, placed, whole) = (vec![None; values.len()], vec![None; values.len()], vec![false; values.len()]);
+        Roots { root, joined, placed, whole }
     }
 
     /// The root of a value before placement, and the distance.
     fn near(&self, values: &Values, slot: Slot) -> (Slot, u64) {
         let info = values.info(slot);
-        let (root, bytes) = self.root[info.owner.index()];
+        let (mut root, bytes) = self.root[info.owner.index()];
+        while let Some(next) = self.joined[root.index()] {
+            root = next;
+        }
         (root, bytes.saturating_add(info.offset))
     }
 
@@ -301,6 +308,29 @@ impl Roots {
                     return Err(refused(module, entry.op, neap_ir::plan::INPLACE, "the result lies elsewhere already"));
                 }
                 self.root[result.index()] = (root, bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Results of branches that start where a body's value starts: the two are one, under the value that comes first.
+    fn handed(&mut self, module: &Module, timeline: &Timeline<'_>, values: &Values) -> Result<(), Diagnostic> {
+        let key = neap_ir::plan::HANDED;
+        for (_, entry) in timeline.iter().filter(|(_, entry)| entry.kind == Kind::Terminator) {
+            let list = module.handed(entry.op);
+            let Some(owner) = timeline.body(entry.body).owner.filter(|_| !list.is_empty()) else { continue };
+            let owner = timeline.entry(owner);
+            for index in list {
+                let result = module.data_results(owner.op).get(index as usize).copied();
+                let operand = module.data_operands(entry.op).nth(owner.facts.body.yield_lead + index as usize);
+                let (result, operand) = both(module, values, entry.op, result, operand, key)?;
+                let (a, b) = (self.near(values, result), self.near(values, operand));
+                if (a.1, b.1) != (0, 0) {
+                    return Err(refused(module, entry.op, key, "the value is only a piece of what it shares bytes with"));
+                }
+                if a.0 != b.0 {
+                    self.joined[a.0.max(b.0).index()] = Some(a.0.min(b.0));
+                }
             }
         }
         Ok(())

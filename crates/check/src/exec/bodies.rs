@@ -77,7 +77,7 @@ impl<'a> Machine<'a, '_> {
             done.push(self.state.leave());
         }
         if let Some(bytes) = &mut self.bytes {
-            bytes.join(op, self.step);
+            bytes.join();
         }
         if once && yields.len() == 1 {
             done.into_iter().for_each(|done| self.state.commit(done));
@@ -165,6 +165,9 @@ impl<'a> Machine<'a, '_> {
         if let Some(bytes) = &mut self.bytes {
             bytes.poison_bodies(op, self.step);
         }
+        if let Some(bytes) = &mut self.bytes {
+            bytes.gathered(op, self.step, true, &self.eval.wraps);
+        }
         self.state.enter(Some(key));
         let mut regions: Vec<usize> = (0..m.op_regions(op).len()).collect();
         regions.sort_by_key(|at| Some(*at) != row.body.cond);
@@ -184,6 +187,9 @@ impl<'a> Machine<'a, '_> {
                 positions.iter().zip(ropes.iter().skip(1)).for_each(|(at, rope)| current[*at] = rope.clone());
             }
             yields.push(ropes);
+        }
+        if let Some(bytes) = &mut self.bytes {
+            bytes.gathered(op, self.step.saturating_sub(1), false, &self.eval.wraps);
         }
         let done = self.state.leave();
         self.state.merge(op, key, &[done]);

@@ -9,17 +9,28 @@ use neap_passes::suggest::closest;
 use std::collections::BTreeMap;
 
 /// All names of values in a module.
-pub(super) struct Names(BTreeMap<String, Vec<ValueId>>);
+pub(crate) struct Names(BTreeMap<String, Vec<ValueId>>);
 
 impl Names {
-    /// Finds all names.
+    /// Finds all names of arguments and results.
     pub(super) fn of(module: &Module) -> Names {
+        Names::collect(module, false)
+    }
+
+    /// The same with the arguments of bodies.
+    pub(crate) fn with_bodies(module: &Module) -> Names {
+        Names::collect(module, true)
+    }
+
+    fn collect(module: &Module, bodies: bool) -> Names {
         let mut names = Names(BTreeMap::new());
         for func in module.functions() {
             let prefix = format!("@{}/", module.sym_name(func).unwrap_or_default());
             let mut values = module.func_args(func).to_vec();
             for op in module.walk(func) {
                 values.extend_from_slice(module.data_results(op));
+                let blocks = module.op_regions(op).iter().filter(|_| bodies).flat_map(|region| module.blocks(*region));
+                blocks.for_each(|block| values.extend_from_slice(module.block_args(*block)));
             }
             for value in values {
                 let spellings = [model_name(module, value), ssa_name(module, value)];
@@ -33,22 +44,36 @@ impl Names {
         names
     }
 
-    /// The one value of a name.
+    /// The one value of a name that a flag gives.
     pub(super) fn find(&self, module: &Module, flag: &str, name: &str) -> Result<ValueId, Failure> {
-        let with_sigil = format!("%{name}");
-        match self.0.get(name).or_else(|| self.0.get(&with_sigil)).map(Vec::as_slice) {
+        self.named(module, name).map_err(|(message, help)| {
+            let failure = Failure::usage(format!("`{flag} {name}`: {message}"));
+            match help {
+                Some(help) => failure.help(help),
+                None => failure,
+            }
+        })
+    }
+
+    /// The one value of a name; else why there is none, and what to try.
+    pub(crate) fn named(&self, module: &Module, name: &str) -> Result<ValueId, (String, Option<String>)> {
+        let sigil = match name.split_once('/') {
+            Some((function, name)) if function.starts_with('@') => format!("{function}/%{name}"),
+            _ => format!("%{name}"),
+        };
+        match self.0.get(name).or_else(|| self.0.get(&sigil)).map(Vec::as_slice) {
             Some([value]) => Ok(*value),
             Some(several) => {
                 let places: Vec<String> = several.iter().map(|value| place(module, *value)).collect();
-                let message = format!("`{flag} {name}`: {} values have this name", several.len());
-                Err(Failure::usage(message).note(places.join(", ")).help("use the SSA name, or `@function/NAME`"))
+                let message = format!("{} values have this name: {}", several.len(), places.join(", "));
+                Err((message, Some("use the SSA name, or `@function/NAME`".to_owned())))
             }
             None => {
-                let failure = Failure::usage(format!("`{flag} {name}`: there is no value of this name"));
-                Err(match closest(name, self.0.keys().map(String::as_str)) {
-                    Some(close) => failure.help(format!("did you mean `{close}`?")),
-                    None => failure.help("names are the model's own, or SSA names like `%3` and `%3#1`"),
-                })
+                let help = match closest(name, self.0.keys().map(String::as_str)) {
+                    Some(close) => format!("did you mean `{close}`?"),
+                    None => "names are the model's own, or SSA names like `%3` and `%3#1`".to_owned(),
+                };
+                Err(("there is no value of this name".to_owned(), Some(help)))
             }
         }
     }

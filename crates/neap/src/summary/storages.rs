@@ -80,6 +80,7 @@ fn one(
         id,
         values: values.iter().map(|value| names[value.into_raw().into_u32() as usize].clone()).collect(),
         names: values.iter().map(|value| value_name(module, *value)).collect(),
+        at: storage.members.iter().map(|member| member.offset).collect(),
         op: writer.filter(|_| !by_argument).map(|op| op_name(module, op).replace('`', "")).unwrap_or_default(),
         ty: values.first().map(|value| ty_text(module, module.value_ty(*value))).unwrap_or_default(),
         arena: arena.unwrap_or_else(|| only.to_owned()),
@@ -105,9 +106,13 @@ fn value_place(module: &Module, value: ValueId) -> Option<(u64, Option<String>)>
                 let arg = |key| module.arg_attr(op, index as usize, key);
                 (arg(plan::OFFSET)?.as_i64()?, symbol(arg(plan::ARENA), 0))
             } else {
-                let at = module.op_regions(op).iter().position(|other| *other == region)?;
-                let Attr::Array(lists) = module.attr(op, plan::ARG_OFFSETS)? else { return None };
-                (*lists.get(at)?.as_i64s()?.get(index as usize)?, None)
+                // One list over all regions, in order.
+                let blocks = module.op_regions(op).iter().flat_map(|region| module.blocks(*region));
+                let before: usize =
+                    blocks.take_while(|other| **other != block).map(|other| module.block_args(*other).len()).sum();
+                let at = before + index as usize;
+                let offset = *module.attr(op, plan::ARG_OFFSETS)?.as_i64s()?.get(at)?;
+                (offset, symbol(module.attr(op, plan::ARG_ARENAS), at))
             }
         }
     };

@@ -1,15 +1,19 @@
 //! `neap check SOURCE PLANNED`: is this plan, whoever made it, right for this source?
 //!
-//! The source gets the same flags and profile as it got from the planner: who owns which bytes is part of the question.
+//! The source gets the same flags and profile as it got from the planner: who owns which bytes is part of the question. The plan is a planned
+//! module, or a table of offsets that another tool wrote.
 
 use crate::apply;
 use crate::cli::Check;
 use crate::drive::{self, Setup};
 use crate::exit::{Exit, Failure};
+use crate::foreign::{self, Table};
 use crate::input::Input;
 use crate::report::{self, Source};
 use crate::size::grouped;
 use crate::streams::Streams;
+use neap_ir::Module;
+use neap_passes::pipeline::Run;
 
 /// Runs the verb.
 ///
@@ -25,24 +29,29 @@ pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Fa
         streams.say(&text);
         failure.exit
     };
-    let read = |input: &Input| input.module().and_then(|module| drive::valid(&module).map(|()| module));
-    let mut source = match read(&original) {
+    let mut source = match module(&original) {
         Ok(module) => module,
         Err(failure) => return Ok(place(&original, &failure, streams)),
     };
-    let module = match read(&planned) {
-        Ok(module) => module,
-        Err(failure) => return Ok(place(&planned, &failure, streams)),
-    };
+    let table = foreign::is_table(&planned.name, &planned.bytes);
+    let read = if table { None } else { Some(module(&planned)) };
     apply::apply(&mut source, &request.source, &setup.profile, &setup.facts)?;
+    // What a table says is about places in the source.
+    let about = if table { &original } else { &planned };
+    let module = match read.unwrap_or_else(|| from_table(&source, &planned, &setup)) {
+        Ok(module) => module,
+        Err(failure) => return Ok(place(about, &failure, streams)),
+    };
     let options = neap_check::Options {
         callees_have_arenas: setup.profile.own_arena_per_function,
+        ignore_fingerprint: request.ignore_fingerprint,
+        offsets_only: table,
         ..neap_check::Options::default()
     };
     let report = neap_check::check(&source, &module, &setup.facts, &options);
     if !report.accepted() {
         let failure = Failure::new(Exit::Input, report.diagnostics());
-        return Ok(place(&planned, &failure, streams));
+        return Ok(place(about, &failure, streams));
     }
     let mut text = String::new();
     for numbers in &report.functions {
@@ -51,4 +60,15 @@ pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Fa
             &format!("@{}: accepted; arena {arena} B, peak {peak} B, alignment {}\n", numbers.function, numbers.align);
     }
     streams.deliver(&text)
+}
+
+fn module(input: &Input) -> Result<Module, Failure> {
+    input.module().and_then(|module| drive::valid(&module).map(|()| module))
+}
+
+/// The source with the offsets of a table.
+fn from_table(source: &Module, input: &Input, setup: &Setup) -> Result<Module, Failure> {
+    let table = Table::read(&input.name, &input.bytes)?;
+    let run = Run { facts: &setup.facts, profile: &setup.profile, stop: &|| false, verify_each: true };
+    foreign::planned(source, &table, run)
 }

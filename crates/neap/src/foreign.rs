@@ -1,0 +1,266 @@
+//! A plan that another tool made, as a planned module: the source with the offsets of a table.
+//!
+//! The table says where values lie and no more, so what shares bytes is read off: a result that starts where an operand starts, and may overwrite it, does
+//! so; a part that lies where the whole would have it is written there; what may be a view is one where its offset says
+//! so, or where it has none. The checker judges the outcome like any plan. The order is the source's.
+
+mod table;
+
+pub(crate) use table::{Table, is_table};
+
+use crate::apply::names::Names;
+use crate::exit::Failure;
+use neap_ir::plan::{self, View};
+use neap_ir::{Attr, Def, Module, OpId, ValueId};
+use neap_passes::analysis::names::op_name;
+use neap_passes::pipeline::{self, Pipeline, Quiet, Run};
+use rustc_hash::FxHashMap;
+use table::Row;
+
+/// The arena that has no declaration.
+const ONLY: &str = "arena";
+
+/// The source with the table's plan.
+///
+/// # Errors
+/// A row that names nothing, or something of another size, or an arena that is not declared.
+pub(crate) fn planned(source: &Module, table: &Table, run: Run<'_>) -> Result<Module, Failure> {
+    let mut module = source.clone();
+    let candidates = Pipeline::parse("canonicalize-views").map_err(|error| Failure::from(error.diagnostic()))?;
+    pipeline::run(&mut module, &candidates, run, &mut Quiet).map_err(|error| Failure::from(error.diagnostic()))?;
+    let mut places = Places::default();
+    places.read(&module, table)?;
+    for func in module.functions() {
+        places.views(&mut module, source, func);
+        places.arguments(&mut module, func);
+        for op in module.walk(func) {
+            places.results(&mut module, op);
+            places.body_args(&mut module, op);
+            places.scratch(&mut module, op);
+        }
+        // Once all offsets are there.
+        for op in module.walk(func) {
+            places.shared(&mut module, op);
+        }
+        let end = module.i64_attr(places.end(&module, func));
+        module.set_attr(func, plan::ARENA_BYTES, end);
+        let name = module.sym_name(func).unwrap_or_default().to_owned();
+        let stamp = table.fingerprints.iter().find(|(of, _)| *of == name || of.is_empty());
+        if let Some((_, stamp)) = stamp.filter(|(_, stamp)| !stamp.is_empty()) {
+            module.set_attr(func, plan::FINGERPRINT, Attr::str(stamp));
+        }
+    }
+    Ok(module)
+}
+
+/// An offset in an arena.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Place {
+    offset: i64,
+    arena: Option<String>,
+}
+
+/// What a table says, by value and by operation.
+#[derive(Default)]
+struct Places {
+    values: FxHashMap<ValueId, Place>,
+    scratch: FxHashMap<OpId, Place>,
+}
+
+impl Places {
+    fn read(&mut self, module: &Module, table: &Table) -> Result<(), Failure> {
+        let names = Names::with_bodies(module);
+        for row in &table.rows {
+            let arena = arena(module, row)?;
+            let place = Place { offset: row.offset, arena };
+            let twice = if row.scratch {
+                self.scratch.insert(operation(module, row)?, place)
+            } else {
+                let value = value(module, &names, row)?;
+                enough(module, value, row)?;
+                self.values.insert(value, place)
+            };
+            if twice.is_some() {
+                return Err(Failure::input(format!("{}: `{}` is placed twice", row.place, row.name)));
+            }
+        }
+        Ok(())
+    }
+
+    fn of(&self, value: ValueId) -> Option<&Place> {
+        self.values.get(&value).filter(|place| place.offset >= 0)
+    }
+
+    /// Views that a pass found stay where the table agrees; it may have copied instead.
+    fn views(&mut self, module: &mut Module, source: &Module, func: OpId) {
+        for op in module.walk(func) {
+            let views = module.views(op);
+            let given = source.views(op);
+            let kept: Vec<View> = views
+                .iter()
+                .copied()
+                .filter(|view| {
+                    let (result, operand) = sides(module, op, view.result, view.operand);
+                    let stays = given.contains(view);
+                    let (Some(result), Some(operand)) = (result, operand) else { return stays };
+                    let start = self.of(operand).and_then(|place| place.offset.checked_add_unsigned(view.byte_offset));
+                    let arena = self.of(operand).and_then(|place| place.arena.clone());
+                    let agrees = self.values.get(&result).is_none_or(|place| Some(place.offset) == start);
+                    if (stays || agrees)
+                        && let (Some(offset), None) = (start, self.of(result))
+                    {
+                        self.values.insert(result, Place { offset, arena });
+                    }
+                    stays || agrees
+                })
+                .collect();
+            if kept.len() != views.len() {
+                module.set_views(op, &kept);
+            }
+        }
+    }
+
+    fn arguments(&self, module: &mut Module, func: OpId) {
+        for (index, arg) in module.func_args(func).to_vec().into_iter().enumerate() {
+            if let Some(place) = self.values.get(&arg) {
+                let offset = module.i64_attr(place.offset);
+                module.set_arg_attr(func, index, plan::OFFSET, Some(offset));
+                if let Some(arena) = &place.arena {
+                    module.set_arg_attr(func, index, plan::ARENA, Some(Attr::symbol(arena)));
+                }
+            }
+        }
+    }
+
+    fn results(&self, module: &mut Module, op: OpId) {
+        let results = module.data_results(op).to_vec();
+        self.list(module, op, &results, plan::OFFSETS, plan::ARENA);
+    }
+
+    fn body_args(&self, module: &mut Module, op: OpId) {
+        let regions = module.op_regions(op).to_vec();
+        let blocks = regions.iter().flat_map(|region| module.blocks(*region).to_vec());
+        let args: Vec<ValueId> = blocks.flat_map(|block| module.block_args(block).to_vec()).collect();
+        self.list(module, op, &args, plan::ARG_OFFSETS, plan::ARG_ARENAS);
+    }
+
+    /// Offsets of several values, and their arenas where these are declared.
+    fn list(&self, module: &mut Module, op: OpId, values: &[ValueId], offsets: &str, arenas: &str) {
+        let places: Vec<Option<&Place>> = values.iter().map(|value| self.values.get(value)).collect();
+        let Some(first) = places.iter().flatten().next() else { return };
+        let list = module.i64s_attr(places.iter().map(|place| place.map_or(-1, |place| place.offset)).collect());
+        module.set_attr(op, offsets, list);
+        if places.iter().flatten().any(|place| place.arena.is_some()) {
+            let name = |place: &Option<&Place>| place.unwrap_or(first).arena.as_deref().unwrap_or(ONLY).to_owned();
+            let symbols = places.iter().map(|place| Attr::symbol(&name(place))).collect();
+            module.set_attr(op, arenas, Attr::Array(symbols));
+        }
+    }
+
+    fn scratch(&self, module: &mut Module, op: OpId) {
+        let Some(place) = self.scratch.get(&op) else { return };
+        let offset = module.i64_attr(place.offset);
+        module.set_attr(op, plan::SCRATCH_OFFSET, offset);
+        if let Some(arena) = &place.arena {
+            module.set_attr(op, plan::SCRATCH_ARENA, Attr::symbol(arena));
+        }
+    }
+
+    /// What is overwritten and what is written in parts, read off the offsets.
+    fn shared(&self, module: &mut Module, op: OpId) {
+        let over = |pair: &plan::InPlace| {
+            let (result, operand) = sides(module, op, pair.result, pair.operand);
+            let (to, from) = (result.and_then(|value| self.of(value)), operand.and_then(|value| self.of(value)));
+            to.is_some() && to == from
+        };
+        let pairs: Vec<plan::InPlace> = module.in_places(op, plan::MAY_INPLACE).into_iter().filter(over).collect();
+        let inside = |place: &plan::Place| {
+            let (whole, part) = sides(module, op, 0, place.operand);
+            let (whole, part) = (whole.and_then(|value| self.of(value)), part.and_then(|value| self.of(value)));
+            let start = whole.and_then(|whole| whole.offset.checked_add_unsigned(place.byte_offset));
+            part.is_some_and(|part| Some(part.offset) == start && Some(&part.arena) == whole.map(|whole| &whole.arena))
+        };
+        let parts: Vec<plan::Place> = module.places(op, plan::MAY_PLACE).into_iter().filter(inside).collect();
+        module.set_in_places(op, plan::INPLACE, &pairs);
+        module.set_places(op, plan::PLACE, &parts);
+    }
+
+    /// Where the last value of a function ends; saturating, since the checker refuses what lies too far.
+    fn end(&self, module: &Module, func: OpId) -> i64 {
+        let ends = self.values.iter().filter(|(value, _)| function(module, **value) == Some(func)).map(|(value, place)| {
+            let bytes = module.value_bytes(*value).unwrap_or(0);
+            place.offset.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX))
+        });
+        ends.max().unwrap_or(0).max(0)
+    }
+}
+
+/// The data result and the data operand of an operation.
+fn sides(module: &Module, op: OpId, result: u32, operand: u32) -> (Option<ValueId>, Option<ValueId>) {
+    let result = module.data_results(op).get(result as usize).copied();
+    (result, module.data_operands(op).nth(operand as usize))
+}
+
+/// The function that a value is in.
+fn function(module: &Module, value: ValueId) -> Option<OpId> {
+    let mut op = match module.value(value).def() {
+        Def::Result(op, _) => op,
+        Def::Arg(block, _) => module.region_op(module.block_region(block)),
+    };
+    while module.op_name(op) != "func.func" {
+        op = module.parent_op(op)?;
+    }
+    Some(op)
+}
+
+/// The value that a row names.
+fn value(module: &Module, names: &Names, row: &Row) -> Result<ValueId, Failure> {
+    let own = row.function.as_ref().map(|function| format!("@{}/{}", function.trim_start_matches('@'), row.name));
+    names.named(module, own.as_deref().unwrap_or(&row.name)).map_err(|(message, help)| {
+        let failure = Failure::input(format!("{}: `{}`: {message}", row.place, row.name));
+        match help {
+            Some(help) => failure.help(help),
+            None => failure,
+        }
+    })
+}
+
+/// The operation whose scratch a row is about.
+fn operation(module: &Module, row: &Row) -> Result<OpId, Failure> {
+    let of = |func: &OpId| row.function.as_deref().is_none_or(|name| module.sym_name(*func) == Some(name));
+    let ops = module.functions().into_iter().filter(of).flat_map(|func| module.walk(func));
+    let named = |op: &OpId| {
+        let own = module.attr(*op, "neap.name").and_then(Attr::as_str);
+        own == Some(&row.name) || op_name(module, *op).replace('`', "") == row.name
+    };
+    let found: Vec<OpId> = ops.filter(|op| module.scratch_bytes(*op) > 0).filter(named).collect();
+    match found[..] {
+        [op] => Ok(op),
+        [] => Err(Failure::input(format!("{}: no operation `{}` needs scratch", row.place, row.name))),
+        _ => Err(Failure::input(format!("{}: {} operations are called `{}`", row.place, found.len(), row.name))),
+    }
+}
+
+/// A table that gives a value fewer bytes than it has was made for another graph.
+fn enough(module: &Module, value: ValueId, row: &Row) -> Result<(), Failure> {
+    let (Some(given), Ok(needed)) = (row.size, module.value_bytes(value)) else { return Ok(()) };
+    if given >= needed {
+        return Ok(());
+    }
+    let message = format!("{}: `{}` gets {given} bytes and has {needed}", row.place, row.name);
+    Err(Failure::input(message).help("was this plan made for another graph?"))
+}
+
+/// The arena of a row, if arenas are declared.
+fn arena(module: &Module, row: &Row) -> Result<Option<String>, Failure> {
+    let Some(name) = &row.arena else { return Ok(None) };
+    let declared = |op: &OpId| module.op_name(*op) == "neap.arena";
+    if module.symbol(name).is_some_and(|op| declared(&op)) {
+        return Ok(Some(name.clone()));
+    }
+    if name == ONLY && !module.block_ops(module.body()).any(|op| declared(&op)) {
+        return Ok(None);
+    }
+    let message = format!("{}: `{}` lies in `{name}`, which is not declared", row.place, row.name);
+    Err(Failure::input(message).help(format!("declare it: `--arena {name}=SIZE`")))
+}

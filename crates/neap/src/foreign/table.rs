@@ -1,0 +1,285 @@
+//! A plan as a table: what another tool wrote, as CSV or JSON.
+//!
+//! CSV needs a header; columns are found by name, in any order, and others are passed over. JSON is one of: an object from names to offsets, a list
+//! of rows, either of them under `offsets`, or the summary that neap writes. Storages with several values give where each lies in them (`at`).
+
+use crate::exit::Failure;
+use serde_json::{Map, Value};
+
+/// Where one value lies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Row {
+    /// The function that the value is in; none: found by the name alone.
+    pub(crate) function: Option<String>,
+    /// What the table calls it.
+    pub(crate) name: String,
+    /// Bytes from the start of the arena; -1: it has none.
+    pub(crate) offset: i64,
+    /// How many bytes the table gives it, where it says so.
+    pub(crate) size: Option<u64>,
+    /// The arena, where it says so.
+    pub(crate) arena: Option<String>,
+    /// It is the scratch of the operation of this name.
+    pub(crate) scratch: bool,
+    /// For messages: line or index.
+    pub(crate) place: String,
+}
+
+/// A plan that another tool made.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Table {
+    /// In the order of the file.
+    pub(crate) rows: Vec<Row>,
+    /// By function: the graph that the plan says it was made for. An empty name stands for any function.
+    pub(crate) fingerprints: Vec<(String, String)>,
+}
+
+/// Whether a file holds a table rather than a module.
+pub(crate) fn is_table(name: &str, bytes: &[u8]) -> bool {
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    let json = matches!(first, Some(b'[')) || (first == Some(&b'{') && !bytes.trim_ascii_start().starts_with(b"{-#"));
+    json || name.ends_with(".csv") || name.ends_with(".json") || columns(bytes).is_some()
+}
+
+/// The columns of the header that matter, if this is a header.
+fn columns(bytes: &[u8]) -> Option<Columns> {
+    let line = bytes.split(|byte| *byte == b'\n').next()?;
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line);
+    Columns::of(&reader.records().next()?.ok()?)
+}
+
+/// Where the columns are.
+struct Columns {
+    name: usize,
+    offset: usize,
+    at: [Option<usize>; 6],
+}
+
+/// Names of the columns of values, the best first.
+const NAMES: [&str; 7] = ["names", "values", "value", "name", "tensor", "buffer", "id"];
+
+impl Columns {
+    fn of(header: &csv::StringRecord) -> Option<Columns> {
+        let find = |name: &str| header.iter().position(|field| field.trim().eq_ignore_ascii_case(name));
+        let name = NAMES.iter().find_map(|name| find(name))?;
+        let other = |names: [&str; 2]| names.iter().find_map(|name| find(name));
+        let at = [
+            other(["size", "bytes"]),
+            other(["arena", "region"]),
+            other(["function", "subgraph"]),
+            other(["kind", "class"]),
+            find("at"),
+            other(["op", "scratch_of"]),
+        ];
+        Some(Columns { name, offset: find("offset")?, at })
+    }
+}
+
+impl Table {
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// The place in the file that is wrong.
+    pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Table, Failure> {
+        let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+        let table = if matches!(first, Some(b'[' | b'{')) { json(name, bytes) } else { csv(name, bytes) }?;
+        if table.rows.is_empty() {
+            return Err(Failure::input(format!("`{name}` places no value")));
+        }
+        Ok(table)
+    }
+}
+
+fn csv(name: &str, bytes: &[u8]) -> Result<Table, Failure> {
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(bytes);
+    let broken = |error: csv::Error| Failure::input(format!("`{name}`: {error}"));
+    let Some(columns) = Columns::of(reader.headers().map_err(broken)?) else {
+        return Err(Failure::input(format!("`{name}`: the first line names no column of values and `offset`")).help(
+            "a header like `value,offset`; also read are `size`, `arena`, `function`, `kind` and `at`",
+        ));
+    };
+    let mut table = Table::default();
+    for record in reader.records() {
+        let record = record.map_err(broken)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let place = format!("{name}:{line}");
+        let field = |at: usize| record.get(at).filter(|text| !text.is_empty());
+        let [size, arena, function, kind, at, op] = columns.at.map(|at| at.and_then(field));
+        let kind = kind.unwrap_or_default();
+        if kind == "state" {
+            continue;
+        }
+        let Some(offset) = field(columns.offset) else { continue };
+        let number = |text: &str| number(text).ok_or_else(|| not_a_number(&place, text));
+        let base = Row {
+            function: function.map(str::to_owned),
+            name: String::new(),
+            offset: number(offset)?,
+            size: size.map(number).transpose()?.and_then(|size| u64::try_from(size).ok()),
+            arena: arena.map(str::to_owned),
+            scratch: kind == "scratch",
+            place: place.clone(),
+        };
+        let names = field(columns.name).unwrap_or_default();
+        if base.scratch {
+            table.rows.push(Row { name: op.unwrap_or(names).to_owned(), ..base });
+            continue;
+        }
+        let inside = at.map(|at| at.split(' ').map(number).collect::<Result<Vec<i64>, _>>()).transpose()?;
+        table.rows.extend(base.members(names.split(' ').map(str::to_owned).collect(), inside.as_deref(), names));
+    }
+    Ok(table)
+}
+
+impl Row {
+    /// The rows of a storage's values. A size is that of the storage, so it says something of a single value alone.
+    fn members(self, names: Vec<String>, inside: Option<&[i64]>, whole: &str) -> Vec<Row> {
+        match inside.filter(|inside| inside.len() == names.len()) {
+            Some([_] | []) | None => vec![Row { name: whole.to_owned(), ..self }],
+            Some(inside) => names
+                .into_iter()
+                .zip(inside)
+                .map(|(name, at)| Row { name, offset: self.offset.saturating_add(*at), size: None, ..self.clone() })
+                .collect(),
+        }
+    }
+}
+
+fn number(text: &str) -> Option<i64> {
+    text.parse().ok()
+}
+
+fn not_a_number(place: &str, text: &str) -> Failure {
+    Failure::input(format!("{place}: `{text}` is no number of bytes up to 2^63-1"))
+}
+
+fn json(name: &str, bytes: &[u8]) -> Result<Table, Failure> {
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| Failure::input(format!("`{name}`: {error}")))?;
+    let mut table = Table::default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    if let Some(functions) = value["functions"].as_array() {
+        for function in functions {
+            let of = text(&function["name"]);
+            table.fingerprints.push((of.clone(), text(&function["fingerprint"])));
+            for (index, storage) in function["storages"].as_array().into_iter().flatten().enumerate() {
+                let place = format!("{name}: storage {index} of @{of}");
+                table.rows.extend(row(storage, &place, Some(of.clone()))?);
+            }
+        }
+        return Ok(table);
+    }
+    if let Some(stamp) = value["fingerprint"].as_str() {
+        table.fingerprints.push((String::new(), stamp.to_owned()));
+    }
+    let list = value.get("offsets").unwrap_or(&value);
+    match list {
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                table.rows.extend(row(item, &format!("{name}: row {index}"), None)?);
+            }
+        }
+        Value::Object(items) => table.rows = map(name, items)?,
+        _ => return Err(Failure::input(format!("`{name}`: neither an object nor a list of offsets"))),
+    }
+    Ok(table)
+}
+
+/// Names with offsets.
+fn map(name: &str, items: &Map<String, Value>) -> Result<Vec<Row>, Failure> {
+    let rows = items.iter().filter(|(key, _)| *key != "fingerprint").map(|(key, value)| {
+        let place = format!("{name}: `{key}`");
+        let offset = value.as_i64().ok_or_else(|| not_a_number(&place, &value.to_string()))?;
+        let (function, size, arena) = (None, None, None);
+        Ok(Row { function, name: key.clone(), offset, size, arena, scratch: false, place })
+    });
+    rows.collect()
+}
+
+/// The values of one object: a row, or a storage with several.
+fn row(item: &Value, place: &str, function: Option<String>) -> Result<Vec<Row>, Failure> {
+    let kind = item["kind"].as_str().unwrap_or_default();
+    if kind == "state" || item["offset"].is_null() {
+        return Ok(Vec::new());
+    }
+    let offset = item["offset"].as_i64().ok_or_else(|| not_a_number(place, &item["offset"].to_string()))?;
+    let list = |key: &str| -> Option<Vec<String>> {
+        item[key].as_array()?.iter().map(|value| value.as_str().map(str::to_owned)).collect()
+    };
+    let base = Row {
+        function: item["function"].as_str().map(str::to_owned).or(function),
+        name: String::new(),
+        offset,
+        size: item["size"].as_u64(),
+        arena: item["arena"].as_str().map(str::to_owned),
+        scratch: kind == "scratch",
+        place: place.to_owned(),
+    };
+    if base.scratch {
+        let name = item["op"].as_str().or(item["name"].as_str()).unwrap_or_default().to_owned();
+        return Ok(vec![Row { name, ..base }]);
+    }
+    if let Some(name) = NAMES.iter().find_map(|key| item[*key].as_str()) {
+        return Ok(vec![Row { name: name.to_owned(), ..base }]);
+    }
+    let Some(names) = list("values").or_else(|| list("names")).filter(|names| !names.is_empty()) else {
+        return Err(Failure::input(format!("{place} names no value")));
+    };
+    let inside: Option<Vec<i64>> = item["at"].as_array().map(|list| list.iter().filter_map(Value::as_i64).collect());
+    let whole = names[0].clone();
+    if names.len() > 1 && inside.as_ref().is_none_or(|inside| inside.len() != names.len()) {
+        return Err(Failure::input(format!("{place} has {} values and does not say where each lies", names.len()))
+            .help("`at` lists bytes from the start of the storage, one per value"));
+    }
+    Ok(base.members(names, inside.as_deref(), &whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(name: &str, text: &str) -> Vec<(String, i64)> {
+        let table = Table::read(name, text.as_bytes()).expect("a table");
+        table.rows.into_iter().map(|row| (row.name, row.offset)).collect()
+    }
+
+    #[test]
+    fn all_forms_say_the_same() {
+        let want = vec![("a".to_owned(), 0), ("b".to_owned(), 64)];
+        for (name, text) in [
+            ("t.csv", "value,offset\na,0\nb,64\n"),
+            ("t.csv", "offset , id, size\n0,a,64\n64,b,\n"),
+            ("t.json", "{\"a\": 0, \"b\": 64}"),
+            ("t.json", "{\"offsets\": {\"a\": 0, \"b\": 64}, \"fingerprint\": \"x\"}"),
+            ("t.json", "[{\"name\": \"a\", \"offset\": 0}, {\"tensor\": \"b\", \"offset\": 64}]"),
+            (
+                "t.json",
+                "{\"functions\": [{\"name\": \"main\", \"storages\": [{\"values\": [\"a\", \"b\"], \"offset\": 0, \"at\": [0, 64]}]}]}",
+            ),
+            ("t.csv", "id,lower,upper,size,offset,names,at\n0,0,1,128,0,a b,0 64\n"),
+        ] {
+            assert!(is_table(name, text.as_bytes()), "{text}");
+            assert_eq!(rows(name, text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_table_is_said_with_its_place() {
+        for (name, text, says) in [
+            ("t.csv", "value,offset\na,x\n", "t.csv:2: `x` is no number"),
+            ("t.csv", "value,offset\na,9223372036854775808\n", "up to 2^63-1"),
+            ("t.csv", "value,size\na,1\n", "`offset`"),
+            ("t.csv", "value,offset\na,1,2\n", "t.csv"),
+            ("t.csv", "value,offset\n", "places no value"),
+            ("t.json", "{\"a\": 0.5}", "`0.5` is no number"),
+            ("t.json", "{\"a\": ", "EOF"),
+            ("t.json", "7", "neither an object nor a list"),
+            ("t.json", "[{\"offset\": 1}]", "row 0 names no value"),
+            ("t.json", "[{\"values\": [\"a\", \"b\"], \"offset\": 1}]", "where each lies"),
+        ] {
+            let failure = Table::read(name, text.as_bytes()).expect_err(text);
+            assert!(failure.diagnostics[0].message.contains(says), "{text}: {}", failure.diagnostics[0].message);
+        }
+        assert!(!is_table("plan.mlir", b"module {\n}"));
+        assert!(!is_table("-", b"{-# dialect_resources: {} #-}"));
+    }
+}

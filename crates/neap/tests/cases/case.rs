@@ -1,0 +1,180 @@
+//! A case: what a user runs, one after the other, in the case's folder.
+
+use crate::expect::{self, Said};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// The passes that keep the order of the input.
+const LISTED: &str = "--pass-pipeline=canonicalize-views,lock-effects,reorder{order=input},assign-offsets";
+
+/// How a case stands.
+pub(crate) enum State {
+    /// All of it is as it should be.
+    Holds,
+    /// What is missing.
+    Pending(String),
+    /// What is wrong.
+    Fails(String),
+}
+
+/// `case.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Case {
+    /// The fault, in a few words.
+    #[expect(dead_code, reason = "for the reader of the file")]
+    title: String,
+    /// Why no plan is refused here; all other cases have one that is.
+    no_wrong_plan: Option<String>,
+    /// What does not exist yet, when not even a run of it can be written.
+    pending: Option<String>,
+    #[serde(default)]
+    run: Vec<Run>,
+}
+
+/// One command and what it has to do.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Run {
+    /// After `neap`, as in a shell with single quotes; `$listed` keeps the order of the input, `$tmp` is a folder of the case's own.
+    args: String,
+    #[serde(default)]
+    exit: i32,
+    /// On either stream.
+    #[serde(default)]
+    says: Vec<String>,
+    #[serde(default)]
+    silent: Vec<String>,
+    /// Fields of the summary by JSON pointer.
+    #[serde(default)]
+    pub(crate) json: BTreeMap<String, serde_json::Value>,
+    /// Half-open steps of the storage that a value lies in.
+    #[serde(default)]
+    pub(crate) live: BTreeMap<String, [u64; 2]>,
+    #[serde(default)]
+    pub(crate) offset: BTreeMap<String, u64>,
+    /// Bytes of a value's storage.
+    #[serde(default)]
+    pub(crate) size: BTreeMap<String, u64>,
+    /// The arena of a value.
+    #[serde(default)]
+    pub(crate) arena: BTreeMap<String, String>,
+    /// Lists of values of which no two share a byte.
+    #[serde(default)]
+    pub(crate) apart: Vec<Vec<String>>,
+    /// Lists of values that are one storage.
+    #[serde(default)]
+    pub(crate) together: Vec<Vec<String>>,
+    /// So many times, with the same bytes out each time.
+    #[serde(default)]
+    repeat: u32,
+    /// What it waits for.
+    pending: Option<String>,
+}
+
+impl Case {
+    /// Runs the case of a folder.
+    pub(crate) fn run(folder: &Path) -> State {
+        let text = match std::fs::read_to_string(folder.join("case.toml")) {
+            Ok(text) => text,
+            Err(error) => return State::Fails(format!("{}: {error}", folder.join("case.toml").display())),
+        };
+        let case: Case = match toml::from_str(&text) {
+            Ok(case) => case,
+            Err(error) => return State::Fails(error.to_string()),
+        };
+        case.state(folder)
+    }
+
+    fn state(&self, folder: &Path) -> State {
+        let refused = |run: &Run| run.args.starts_with("check ") && run.exit == 1;
+        if self.no_wrong_plan.is_none() && self.pending.is_none() && !self.run.iter().any(refused) {
+            return State::Fails("no plan is refused here".to_owned());
+        }
+        let tmp = match tempfile::tempdir() {
+            Ok(tmp) => tmp,
+            Err(error) => return State::Fails(error.to_string()),
+        };
+        let (mut wrong, mut waits) = (Vec::new(), Vec::from_iter(self.pending.clone()));
+        for run in &self.run {
+            match (run.go(folder, tmp.path()), &run.pending) {
+                (Ok(()), None) => {}
+                (Err(_), Some(why)) => waits.push(why.clone()),
+                (Ok(()), Some(_)) => wrong.push(format!("`neap {}` holds now: it waits for nothing", run.args)),
+                (Err(why), None) => wrong.push(format!("neap {}\n{why}", run.args)),
+            }
+        }
+        match (wrong.is_empty(), waits.is_empty()) {
+            (true, true) => State::Holds,
+            (true, false) => State::Pending(waits.join("; ")),
+            (false, _) => State::Fails(wrong.join("\n\n")),
+        }
+    }
+}
+
+impl Run {
+    fn go(&self, folder: &Path, tmp: &Path) -> Result<(), String> {
+        let first = self.once(folder, tmp)?;
+        for _ in 1..self.repeat {
+            if self.once(folder, tmp)? != first {
+                return Err("another run says something else".to_owned());
+            }
+        }
+        let mut wrong = Vec::new();
+        if first.exit != self.exit {
+            wrong.push(format!("exit code {} instead of {}", first.exit, self.exit));
+        }
+        let all = format!("{}{}", first.out, first.err);
+        wrong.extend(self.says.iter().filter(|text| !all.contains(*text)).map(|text| format!("nothing says `{text}`")));
+        wrong.extend(self.silent.iter().filter(|text| all.contains(*text)).map(|text| format!("it says `{text}`")));
+        if let Some(summary) = &first.summary {
+            expect::summary(self, summary, &mut wrong);
+        } else if !self.json.is_empty() {
+            wrong.push("there is no summary".to_owned());
+        }
+        if wrong.is_empty() { Ok(()) } else { Err(format!("{}\n{all}", wrong.join("\n"))) }
+    }
+
+    fn once(&self, folder: &Path, tmp: &Path) -> Result<Said, String> {
+        let here = tmp.display().to_string();
+        let mut args: Vec<String> =
+            words(&self.args).iter().map(|arg| arg.replace("$listed", LISTED).replace("$tmp", &here)).collect();
+        let summary = tmp.join("summary.json");
+        let plans = args.first().is_some_and(|verb| verb == "plan");
+        if plans {
+            drop(std::fs::remove_file(&summary));
+            args.extend(["-o".to_owned(), summary.display().to_string()]);
+        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_neap"));
+        let output = command.args(&args).current_dir(folder).output().map_err(|error| error.to_string())?;
+        Said::new(&output, plans.then_some(&summary))
+    }
+}
+
+/// Words with blanks between them; none splits within single quotes, which go.
+fn words(text: &str) -> Vec<String> {
+    let (mut words, mut quoted, mut open) = (Vec::new(), false, false);
+    for c in text.chars() {
+        match c {
+            '\'' => {
+                quoted = !quoted;
+                continue;
+            }
+            c if c.is_whitespace() && !quoted => {
+                open = false;
+                continue;
+            }
+            _ => {}
+        }
+        if !open {
+            words.push(String::new());
+            open = true;
+        }
+        if let Some(word) = words.last_mut() {
+            word.push(c);
+        }
+    }
+    words
+}

@@ -1,0 +1,8 @@
+// %r is %a under another name, and %a is read behind the writer.
+func.func @main(%x: tensor<8xi8>) -> tensor<64xi8> {
+  %a = "neap.opaque"(%x) {neap.name = "bcast"} : (tensor<8xi8>) -> tensor<64xi8>
+  %r = "neap.opaque"(%a) {neap.view = [{result = 0 : i64, operand = 0 : i64, byte_offset = 0 : i64}]} : (tensor<64xi8>) -> tensor<64xi8>
+  %s = "neap.opaque"(%r) {neap.may_inplace = [{result = 0 : i64, operand = 0 : i64}], neap.name = "neg"} : (tensor<64xi8>) -> tensor<64xi8>
+  %t = "neap.opaque"(%a, %s) {neap.name = "add"} : (tensor<64xi8>, tensor<64xi8>) -> tensor<64xi8>
+  return %t : tensor<64xi8>
+}

@@ -1,0 +1,7 @@
+// f -> g -> h: {f, h} without g is no group.
+func.func @main(%x: tensor<8xi8>) -> tensor<8xi8> {
+  %f1 = "neap.opaque"(%x) {neap.group = "G", neap.name = "f"} : (tensor<8xi8>) -> tensor<8xi8>
+  %g1 = "neap.opaque"(%f1) {neap.name = "g"} : (tensor<8xi8>) -> tensor<8xi8>
+  %h1 = "neap.opaque"(%f1, %g1) {neap.group = "G", neap.name = "h"} : (tensor<8xi8>, tensor<8xi8>) -> tensor<8xi8>
+  return %h1 : tensor<8xi8>
+}
