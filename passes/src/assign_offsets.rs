@@ -25,8 +25,10 @@ mod misfit;
 mod write;
 
 use crate::analysis::Flow;
+use crate::analysis::names::{op_name, value_name};
 use crate::analysis::pack_problem::{Arena, Packing, arenas};
-use crate::analysis::values::Sharing;
+use crate::analysis::timeline::Kind;
+use crate::analysis::values::{Home, Sharing};
 use crate::pass::{Context, OptionSpec, Pass, PassInfo};
 use crate::profile::{Packer, Profile};
 use neap_ir::diag::Diagnostic;
@@ -90,6 +92,7 @@ impl Pass for AssignOffsets {
         // Quadratic, so for tests: a plan of any size is judged by the checker.
         debug_assert!(packing.storages.len() > 2000 || neap_pack::validate(&packing.problem, solution).is_ok());
         count(cx, &flow, &packing, &outcome);
+        unread(module, &flow, cx);
         let arena: u64 = outcome.heights.iter().sum();
         Ok(write::plan(module, &flow, &packing, &arenas, solution, arena))
     }
@@ -108,6 +111,29 @@ fn count(cx: &mut Context<'_>, flow: &Flow<'_>, packing: &Packing, outcome: &Out
     cx.count("arena-lower-bound", outcome.lower_bound);
     cx.count("arena-optimal", u64::from(outcome.proof == Proof::Optimal));
     cx.count("nodes", outcome.nodes);
+}
+
+/// Says which results nobody reads: they hold bytes during their own step all the same.
+fn unread(module: &Module, flow: &Flow<'_>, cx: &mut Context<'_>) {
+    for (_, entry) in flow.timeline.iter().filter(|(_, entry)| entry.kind == Kind::Step) {
+        for value in module.data_results(entry.op) {
+            let Some(slot) = flow.values.slot(*value).filter(|_| module.value(*value).uses().is_empty()) else {
+                continue;
+            };
+            let (info, steps) = (flow.values.info(slot), flow.live.of(slot));
+            let kept = flow.live.kept[info.owner.index()];
+            if info.bytes == 0 || flow.values.home(slot) != Home::Arena || kept {
+                continue;
+            }
+            let (name, op) = (value_name(module, *value), op_name(module, entry.op));
+            let steps = format!("[{}, {})", steps.begin, steps.end);
+            cx.remark(
+                module,
+                entry.op,
+                format!("{name} is never read: {op} still needs its {} bytes in steps {steps}", info.bytes),
+            );
+        }
+    }
 }
 
 /// Functions that run inside this one's arena must have a plan.

@@ -9,7 +9,7 @@
 //!
 //! A read declared as a view of its variable stands for the content at the time of the read, so a write must not come before the
 //! last reader of any of its aliases. Where the listed order has it earlier, the write (and what follows from it) moves behind that
-//! reader; where the reader depends on the write, the view becomes a copy ([`late`]).
+//! reader; where the reader depends on the write, or with `late=copy`, the view becomes a copy ([`late`]).
 //!
 //! Terminators get no tokens: nothing passes them. Operations of MLIR's own dialects get none either, since their operands are fixed;
 //! whoever reorders takes their edges from [`crate::locks::missing`], and a remark says so.
@@ -32,7 +32,7 @@ mod late;
 
 use crate::effects::FuncEffects;
 use crate::locks::{carries_tokens, missing};
-use crate::pass::{Context, Pass, PassInfo};
+use crate::pass::{Context, OptionSpec, Pass, PassInfo};
 use neap_ir::diag::Diagnostic;
 use neap_ir::{Module, OpId, ValueId};
 
@@ -40,15 +40,30 @@ use neap_ir::{Module, OpId, ValueId};
 pub static INFO: PassInfo = PassInfo {
     name: "lock-effects",
     summary: "make the order of effects explicit as token operands and results",
-    options: &[],
-    build: |_| Ok(Box::new(LockEffects)),
+    options: &[OptionSpec {
+        name: "late",
+        summary: "what gives way where a view of state is read after a write: move (the write) or copy (the view)",
+        default: "move",
+    }],
+    build: |options| {
+        let late = options.get::<String>(&INFO, "late")?;
+        let moves = match late.as_str() {
+            "move" => true,
+            "copy" => false,
+            other => return Err(format!("option `late` of pass `lock-effects` cannot be `{other}`: move or copy")),
+        };
+        Ok(Box::new(LockEffects { moves }))
+    },
 };
 
-struct LockEffects;
+struct LockEffects {
+    /// Whether a write may move behind the readers of a view.
+    moves: bool,
+}
 
 impl Pass for LockEffects {
     fn run(&self, module: &mut Module, func: OpId, cx: &mut Context<'_>) -> Result<bool, Diagnostic> {
-        let moved = late::resolve(module, func, cx);
+        let moved = late::resolve(module, func, self.moves, cx);
         let effects = FuncEffects::of(module, cx.facts, func);
         let (locks, unreduced) = missing(module, cx.facts, func, &effects);
         cx.count("unreduced", unreduced);

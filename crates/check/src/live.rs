@@ -264,9 +264,9 @@ fn storages(homes: &Homes<'_>, ranges: &FxHashMap<ValueId, (u32, u32)>) -> (Vec<
         let results = m.data_results(op);
         let pairs = m.in_places(op, plan::INPLACE).into_iter().map(|pair| (pair.result, pair.operand));
         let parts = m.places(op, plan::PLACE).into_iter().map(|place| (0, place.operand));
-        let pairs = pairs.chain(parts).filter_map(|(result, operand)| {
-            Some((*results.get(result as usize)?, *operands.get(operand as usize)?))
-        });
+        let pairs = pairs
+            .chain(parts)
+            .filter_map(|(result, operand)| Some((*results.get(result as usize)?, *operands.get(operand as usize)?)));
         for (result, operand) in pairs.chain(overlap::handed_over(homes, op)) {
             let (a, b) = (root(&mut parent, homes.root(result)), root(&mut parent, homes.root(operand)));
             if a != b {

@@ -156,9 +156,15 @@ impl Violation {
     /// Where the two values of a conflict lie.
     fn note(&self) -> Option<String> {
         match self {
-            Violation::Overwritten { value, home, step, by: Writer { value: Some(other), step: written, home: Some(bytes), .. }, .. } => {
-                Some(format!("{value} has {home} and is read at step {step}; {other} has {bytes} and is written at step {written}"))
-            }
+            Violation::Overwritten {
+                value,
+                home,
+                step,
+                by: Writer { value: Some(other), step: written, home: Some(bytes), .. },
+                ..
+            } => Some(format!(
+                "{value} has {home} and is read at step {step}; {other} has {bytes} and is written at step {written}"
+            )),
             _ => None,
         }
     }
@@ -184,9 +190,7 @@ impl Violation {
                 (format!("functions call each other in a circle: {}", functions.join(" -> ")), *span)
             }
             Result { function, index, source, planned, culprit, span } => {
-                let culprit = culprit
-                    .as_ref()
-                    .map_or(String::new(), |culprit| format!("; {culprit}"));
+                let culprit = culprit.as_ref().map_or(String::new(), |culprit| format!("; {culprit}"));
                 (
                     format!(
                         "result {index} of {function}: the plan returns {planned}, which is not what the source computes as {source}{culprit}"
@@ -198,9 +202,7 @@ impl Violation {
                 (format!("{value} is to be kept, but {function} keeps no such value with its content"), *span)
             }
             Buffer { function, value, culprit, span } => {
-                let culprit = culprit
-                    .as_ref()
-                    .map_or(String::new(), |culprit| format!("; {culprit}"));
+                let culprit = culprit.as_ref().map_or(String::new(), |culprit| format!("; {culprit}"));
                 (
                     format!("buffer {value} of {function} ends up with another content than in the source{culprit}"),
                     *span,

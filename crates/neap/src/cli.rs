@@ -223,9 +223,11 @@ fn check() -> Command {
     let command = Command::new("check")
         .about("Executes source and plan on real bytes and compares what they compute")
         .arg(flags::input("SOURCE").required(true))
-        .arg(flags::input("PLANNED").required(true).help(
-            "The planned module, or another tool's offsets: CSV with a header (`value,offset`), or JSON",
-        ))
+        .arg(
+            flags::input("PLANNED")
+                .required(true)
+                .help("The planned module, or another tool's offsets: CSV with a header (`value,offset`), or JSON"),
+        )
         .arg(switch("ignore-fingerprint", "Judges the plan although it was made for another graph"));
     flags::source(command)
 }

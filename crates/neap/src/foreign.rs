@@ -187,10 +187,11 @@ impl Places {
 
     /// Where the last value of a function ends; saturating, since the checker refuses what lies too far.
     fn end(&self, module: &Module, func: OpId) -> i64 {
-        let ends = self.values.iter().filter(|(value, _)| function(module, **value) == Some(func)).map(|(value, place)| {
-            let bytes = module.value_bytes(*value).unwrap_or(0);
-            place.offset.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX))
-        });
+        let ends =
+            self.values.iter().filter(|(value, _)| function(module, **value) == Some(func)).map(|(value, place)| {
+                let bytes = module.value_bytes(*value).unwrap_or(0);
+                place.offset.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX))
+            });
         ends.max().unwrap_or(0).max(0)
     }
 }

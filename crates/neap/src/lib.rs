@@ -12,6 +12,7 @@ pub mod exit;
 mod foreign;
 pub mod input;
 pub mod outputs;
+pub mod prices;
 pub mod progress;
 pub mod report;
 pub mod reproducer;

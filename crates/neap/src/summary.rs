@@ -82,8 +82,21 @@ pub struct Function {
     pub storages: Vec<Storage>,
     /// Values without a known size that were left out because the user said so.
     pub excluded: Vec<String>,
+    /// What the flags that hold bytes cost, each by itself: `--keep`, `--pin`, `--external`.
+    pub prices: Vec<Price>,
     /// What the arena would need under a profile that allows every kind of sharing; none where that was not asked.
     pub freer: Option<u64>,
+}
+
+/// What one flag costs: the arena with it, less the arena of the same plan without it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Price {
+    /// `keep`, `pin` or `external`.
+    pub flag: &'static str,
+    /// The value as given.
+    pub value: String,
+    /// Bytes; negative where the arena is smaller with the flag.
+    pub bytes: i64,
 }
 
 /// Bytes outside the arena, and totals.
@@ -121,6 +134,10 @@ pub enum ScratchKnown {
 pub struct Source {
     /// Most bytes held at one step.
     pub peak: u64,
+    /// The first such step, in the given order.
+    pub step: u32,
+    /// What runs there, by the model's name; empty without operations.
+    pub op: String,
 }
 
 /// The plan.

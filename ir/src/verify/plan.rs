@@ -114,7 +114,8 @@ impl Verifier<'_> {
             list.windows(2).all(|pair| pair[0] < pair[1]) && list.iter().all(|at| (0..around as i64).contains(at))
         });
         if !fits || self.module.op(op).next().is_some() {
-            let message = "`neap.handed` lists, in ascending order, results of the operation around the body that this one ends";
+            let message =
+                "`neap.handed` lists, in ascending order, results of the operation around the body that this one ends";
             self.error(op, message);
         }
     }

@@ -326,7 +326,12 @@ impl Roots {
                 let (result, operand) = both(module, values, entry.op, result, operand, key)?;
                 let (a, b) = (self.near(values, result), self.near(values, operand));
                 if (a.1, b.1) != (0, 0) {
-                    return Err(refused(module, entry.op, key, "the value is only a piece of what it shares bytes with"));
+                    return Err(refused(
+                        module,
+                        entry.op,
+                        key,
+                        "the value is only a piece of what it shares bytes with",
+                    ));
                 }
                 if a.0 != b.0 {
                     self.joined[a.0.max(b.0).index()] = Some(a.0.min(b.0));

@@ -11,15 +11,16 @@ use neap_ir::facts::{Access, Key};
 use neap_ir::{BlockId, Module, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Resolves all conflicts of a function; returns whether anything changed.
-pub(super) fn resolve(module: &mut Module, func: OpId, cx: &mut Context<'_>) -> bool {
+/// Resolves all conflicts of a function, by moves where they are wanted and possible; returns whether anything changed.
+pub(super) fn resolve(module: &mut Module, func: OpId, moves: bool, cx: &mut Context<'_>) -> bool {
     let mut changed = false;
     let mut effects = FuncEffects::of(module, cx.facts, func);
     for (read, name) in views_of_state(module, func, &effects) {
         let Some(conflict) = conflict(module, &effects, read, &name) else { continue };
-        match conflict.movable(module, func, cx) {
+        let movable = if moves { conflict.movable(module, func, cx) } else { None };
+        match movable {
             Some(moved) => conflict.delay(module, &moved, cx),
-            None => conflict.copy(module, read, cx),
+            None => conflict.copy(module, read, moves, cx),
         }
         effects = FuncEffects::of(module, cx.facts, func);
         changed = true;
@@ -143,17 +144,17 @@ impl Conflict {
         );
     }
 
-    fn copy(&self, module: &mut Module, read: OpId, cx: &mut Context<'_>) {
+    fn copy(&self, module: &mut Module, read: OpId, stuck: bool, cx: &mut Context<'_>) {
         let facts = crate::callees::facts_of(module, cx.facts, read);
         let Some(key) = facts.param(Key::Alias).and_then(|param| param.attr.as_deref()) else { return };
         module.remove_attr(read, key);
         cx.count("copied", 1);
         let at = positions(module, self.block);
-        let stuck =
+        let reader =
             self.readers.iter().max_by_key(|reader| at.get(reader).copied()).map_or("", |op| module.op_name(*op));
         let (name, write, read_name) = (&self.name, module.op_name(self.write), module.op_name(read));
-        let message =
-            format!("`{read_name}` copies @{name}: `{stuck}` reads it after `{write}` and cannot come before it");
+        let cannot = if stuck { " and cannot come before it" } else { "" };
+        let message = format!("`{read_name}` copies @{name}: `{reader}` reads it after `{write}`{cannot}");
         cx.remark(module, read, message);
     }
 }

@@ -28,28 +28,34 @@ pub(super) fn take<'f>(
     wanted: bool,
     cx: &Context<'f>,
 ) -> Result<bool, Diagnostic> {
-    let func = after.timeline.func;
     let ends: Vec<OpId> =
         after.timeline.iter().filter(|(_, entry)| entry.kind == Kind::Terminator).map(|(_, entry)| entry.op).collect();
-    let before: Vec<Vec<u32>> = ends.iter().map(|op| module.handed(*op)).collect();
-    if before.iter().any(|list| !list.is_empty()) {
-        ends.iter().for_each(|op| module.set_handed(*op, &[]));
-        *after = flow(module, func, cx)?;
+    if ends.len() < 2 {
+        return Ok(false);
     }
-    let found = if wanted { candidates(module, after) } else { Vec::new() };
+    // What is tried is tried elsewhere: an unchanged module stays as it is.
+    let mut trial = module.clone();
+    if ends.iter().any(|op| !trial.handed(*op).is_empty()) {
+        ends.iter().for_each(|op| trial.set_handed(*op, &[]));
+        *after = flow(&trial, after.timeline.func, cx)?;
+    }
+    let found = if wanted { candidates(&trial, after) } else { Vec::new() };
     if !found.is_empty() {
-        best(module, after, &found, cx)?;
+        best(&mut trial, after, &found, cx)?;
     }
-    Ok(ends.iter().zip(before).any(|(op, list)| module.handed(*op) != list))
+    let mut changed = false;
+    for op in ends {
+        let list = trial.handed(op);
+        if module.handed(op) != list {
+            module.set_handed(op, &list);
+            changed = true;
+        }
+    }
+    Ok(changed)
 }
 
 /// All together, else one by one.
-fn best<'f>(
-    module: &mut Module,
-    after: &mut Flow<'f>,
-    found: &[Handover],
-    cx: &Context<'f>,
-) -> Result<(), Diagnostic> {
+fn best<'f>(module: &mut Module, after: &mut Flow<'f>, found: &[Handover], cx: &Context<'f>) -> Result<(), Diagnostic> {
     let func = after.timeline.func;
     found.iter().for_each(|handover| handover.write(module));
     let all = flow(module, func, cx)?;
@@ -132,13 +138,7 @@ fn free(flow: &Flow<'_>, result: Slot) -> bool {
 }
 
 /// Whether a value is the body's own and all that lies in its bytes.
-fn own(
-    module: &Module,
-    flow: &Flow<'_>,
-    value: Slot,
-    result: Slot,
-    body: crate::analysis::timeline::BodyId,
-) -> bool {
+fn own(module: &Module, flow: &Flow<'_>, value: Slot, result: Slot, body: crate::analysis::timeline::BodyId) -> bool {
     let (info, bytes) = (flow.values.info(value), flow.values.info(result).bytes);
     let owner = flow.values.info(info.owner);
     let Site::Result(made, _) = owner.site else { return false };

@@ -94,9 +94,8 @@ fn csv(name: &str, bytes: &[u8]) -> Result<Table, Failure> {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(bytes);
     let broken = |error: csv::Error| Failure::input(format!("`{name}`: {error}"));
     let Some(columns) = Columns::of(reader.headers().map_err(broken)?) else {
-        return Err(Failure::input(format!("`{name}`: the first line names no column of values and `offset`")).help(
-            "a header like `value,offset`; also read are `size`, `arena`, `function`, `kind` and `at`",
-        ));
+        return Err(Failure::input(format!("`{name}`: the first line names no column of values and `offset`"))
+            .help("a header like `value,offset`; also read are `size`, `arena`, `function`, `kind` and `at`"));
     };
     let mut table = Table::default();
     for record in reader.records() {

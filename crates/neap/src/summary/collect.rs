@@ -102,16 +102,24 @@ fn function(inputs: &Inputs<'_>, source: &Module, func: OpId, names: &[String]) 
         unknown_ops,
         unknown_bytes,
         bytes: bytes(inputs, &flow, original.as_ref()),
-        source: Source { peak: source_peak },
+        source: original.as_ref().map_or_else(Source::default, |flow| given(source, flow)),
         saved: saved(inputs, func, &name, source_peak, &plan)?,
         peak_step: peak_step(module, &flow, &placed),
         plan,
         arenas: placed.arenas,
         storages: placed.storages,
         excluded: excluded.collect(),
+        prices: Vec::new(),
         freer: None,
         name,
     })
+}
+
+/// The peak of the order that was given.
+fn given(module: &Module, flow: &Flow<'_>) -> Source {
+    let (peak, step) = (flow.profile.peak, flow.profile.step);
+    let entry = flow.timeline.by_step.get(step as usize).map(|id| flow.timeline.entry(*id));
+    Source { peak, step, op: entry.map_or_else(String::new, |entry| op_name(module, entry.op).replace('`', "")) }
 }
 
 fn text(module: &Module, op: OpId, key: &str) -> String {

@@ -30,6 +30,14 @@ fn arenas(function: &Function, out: &mut String) {
         let (used, peak) = (grouped(arena.used.into()), grouped(arena.peak.into()));
         let _ = writeln!(out, "  arena @{}: {used} B {capacity}, peak {peak} B, alignment {}", arena.name, arena.align);
     }
+    if function.plan.base_align > 1 {
+        let _ = writeln!(out, "  an arena needs its base at a multiple of {}", function.plan.base_align);
+    }
+    let source = &function.source;
+    if !source.op.is_empty() {
+        let peak = grouped(source.peak.into());
+        let _ = writeln!(out, "  as given, the peak is {peak} B at step {}, {}", source.step, shown(&source.op, 80));
+    }
     let bytes = &function.bytes;
     let totals = [
         ("constants", bytes.constants),

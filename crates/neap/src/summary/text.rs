@@ -1,7 +1,7 @@
 //! The summary that a person reads: a dozen lines at most, the largest function in detail, the others in one line.
 
 use super::next::next;
-use super::{Check, Function, Proof, ProofBy, Summary};
+use super::{Check, Function, Price, Proof, ProofBy, Summary};
 use crate::size::{grouped, human};
 use std::fmt::Write;
 
@@ -18,6 +18,7 @@ pub fn text(summary: &Summary, bold: bool) -> String {
     let mut tail = vec![besides(summary, function)];
     tail.extend(unknown(function));
     tail.extend(excluded(function));
+    tail.extend(prices(function));
     tail.extend(others(summary, function));
     tail.extend(freer(function));
     tail.push(row("next", &next(function)));
@@ -205,6 +206,19 @@ fn excluded(function: &Function) -> Option<String> {
     let (first, rest) = function.excluded.split_first()?;
     let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
     Some(row("left out", &format!("no known size: {}{more}; the plan does not hold their bytes", shown(first, 40))))
+}
+
+/// What the values cost that the user wants to read, or wants elsewhere.
+fn prices(function: &Function) -> Option<String> {
+    let (first, rest) = function.prices.split_first()?;
+    let one = |price: &Price| {
+        let (name, bytes) = (shown(&price.value, 40), grouped(price.bytes.unsigned_abs().into()));
+        let verb = if price.bytes < 0 { "saves" } else { "costs" };
+        format!("--{} {name} {verb} {bytes} B", price.flag)
+    };
+    let listed: Vec<String> = std::iter::once(first).chain(rest.iter().take(3)).map(one).collect();
+    let more = if rest.len() > 3 { format!(" and {} more", rest.len() - 3) } else { String::new() };
+    Some(row("prices", &format!("{}{more}", listed.join(", "))))
 }
 
 fn others(summary: &Summary, function: &Function) -> Option<String> {

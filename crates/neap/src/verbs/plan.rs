@@ -5,6 +5,7 @@ use crate::drive::{self, Job, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
 use crate::outputs::{self, Output};
+use crate::prices;
 use crate::progress::Progress;
 use crate::report::{self, Source};
 use crate::streams::Streams;
@@ -47,7 +48,15 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
             reproducer: Reproducer::OnBug,
         };
         let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
-        drive::run(&job, module, &progress)
+        let flags = &common.source;
+        let priced = !(flags.keep.is_empty() && flags.pins.is_empty() && flags.external.is_empty());
+        let before = priced.then(|| module.clone());
+        let mut planned = drive::run(&job, module, &progress)?;
+        // What a limit cut short says nothing of prices.
+        if let (Some(before), Some(summary), false) = (&before, &mut planned.summary, progress.limit_hit()) {
+            prices::add(&job, before, summary)?;
+        }
+        Ok(planned)
     });
     let colour = streams.colour_err;
     let planned = match outcome {

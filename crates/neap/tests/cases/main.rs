@@ -24,7 +24,8 @@ fn folder() -> PathBuf {
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let states: Arc<Mutex<BTreeMap<String, State>>> = Arc::default();
-    let mut trials: Vec<Trial> = (1..=CASES).map(|number| trial(format!("H{number:02}"), Arc::clone(&states))).collect();
+    let mut trials: Vec<Trial> =
+        (1..=CASES).map(|number| trial(format!("H{number:02}"), Arc::clone(&states))).collect();
     trials.push(Trial::test("no_folder_is_left_over", || Ok(left_over()?)));
     let whole = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list;
     let conclusion = libtest_mimic::run(&arguments, trials);
