@@ -82,7 +82,8 @@ impl Table {
     /// The place in the file that is wrong.
     pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Table, Failure> {
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-        let table = if matches!(first, Some(b'[' | b'{')) { json(name, bytes) } else { csv(name, bytes) }?;
+        let object = matches!(first, Some(b'[' | b'{')) || name.ends_with(".json");
+        let table = if object { json(name, bytes) } else { csv(name, bytes) }?;
         if table.rows.is_empty() {
             return Err(Failure::input(format!("`{name}` places no value")));
         }
