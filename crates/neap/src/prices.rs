@@ -3,7 +3,7 @@
 //! A price is the difference of two arenas, so prices of several flags need not add up.
 
 use crate::cli::{Common, SourceFlags};
-use crate::drive::{self, Job};
+use crate::drive::{self, Job, Reproducer};
 use crate::exit::Failure;
 use crate::progress::Progress;
 use crate::summary::{Price, Summary};
@@ -19,7 +19,7 @@ const MOST: usize = 16;
 pub fn add(job: &Job<'_>, module: &Module, summary: &mut Summary) -> Result<(), Failure> {
     for (flag, value, flags) in without(&job.common.source).into_iter().take(MOST) {
         let common = Common { source: flags, budgets: Vec::new(), no_check: true, ..job.common.clone() };
-        let job = Job { common: &common, reproducer: None, ..*job };
+        let job = Job { common: &common, reproducer: Reproducer::Never, ..*job };
         let mut quiet = std::io::sink();
         let progress = Progress::new(&mut quiet, false, common.time_limit);
         let Some(other) = drive::run(&job, module.clone(), &progress)?.summary else { continue };

@@ -78,25 +78,15 @@ impl View<'_, '_> {
         let mut items = items.to_vec();
         items.sort_by_key(|item| std::cmp::Reverse(self.packing.problem.items()[item.index()].size));
         let size = |item: &ItemId| self.packing.problem.items()[item.index()].size;
-        let largest = self.arenas.iter().map(|arena| arena.capacity).collect::<Option<Vec<u64>>>();
-        let largest = largest.and_then(|capacities| capacities.into_iter().max()).unwrap_or(u64::MAX);
-        let alone = items.first().filter(|item| self.arenas.len() > 1 && size(item) > largest);
-        let alone = alone.map(|item| {
-            format!("{} alone needs {} bytes: it is larger than every arena", self.name(*item), size(item))
-        });
         let mut shown: Vec<String> =
             items.iter().take(MOST_NAMED).map(|item| format!("{} {}", self.name(*item), size(item))).collect();
         if items.len() > MOST_NAMED {
             shown.push(format!("{} more", items.len() - MOST_NAMED));
         }
-        let error = Diagnostic::error(self.module.op(op).span, message)
+        Diagnostic::error(self.module.op(op).span, message)
             .note(format!("live there: {}", shown.join(", ")))
-            .note(format!("arenas: {}", arena_names(self.arenas)));
-        let error = match alone {
-            Some(alone) => error.note(alone),
-            None => error,
-        };
-        error.help("raise the capacity, let `reorder` choose the order, or split the operation at this step")
+            .note(format!("arenas: {}", arena_names(self.arenas)))
+            .help("raise the capacity, let `reorder` choose the order, or split the operation at this step")
     }
 
     fn not_found(&self, method: Method, outcome: &Outcome) -> Diagnostic {
