@@ -209,7 +209,7 @@ impl<'a, 'b> Machine<'a, 'b> {
             if m.attr(op, "neap.keep").is_some() {
                 self.outcome.kept.push((*value, rope.clone()));
             }
-            self.from_elsewhere(*value, &rope);
+            self.buffer_from_elsewhere(*value, &rope);
             self.env[raw(*value)] = Some(rope);
         }
         self.alias(op, row);

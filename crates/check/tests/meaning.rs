@@ -487,7 +487,7 @@ fn scalars_and_tables() {
 
 /// A write into a buffer that the function did not make is not lost.
 #[test]
-fn buffers_from_elsewhere() {
+fn buffers_buffer_from_elsewhere() {
     let text = |copied: bool| {
         let copy = if copied { "  \"memref.copy\"(%x, %g) : (memref<8xi8>, memref<8xi8>) -> ()\n" } else { "" };
         format!(

@@ -25,7 +25,7 @@ impl Machine<'_, '_> {
     }
 
     /// Notes a buffer that is neither allocated here nor a window of one.
-    pub(super) fn from_elsewhere(&mut self, value: ValueId, rope: &Rope) {
+    pub(super) fn buffer_from_elsewhere(&mut self, value: ValueId, rope: &Rope) {
         let [seg, ..] = &rope.segs[..] else { return };
         let known = self.buffers.contains_key(&seg.content) || self.windows.contains_key(&seg.content);
         if effects::is_buffer(self.module, value) && !known {
