@@ -175,6 +175,8 @@ pub struct Import {
     pub input: PathBuf,
     /// Where the module goes; none: the standard output.
     pub output: Option<PathBuf>,
+    /// Sizes of named dimensions.
+    pub dims: Vec<DimFlag>,
 }
 
 /// The whole command line of `neap`.
@@ -237,6 +239,7 @@ fn import() -> Command {
         .about("Reads a model file and prints it as a module")
         .arg(flags::input("FILE").required(true))
         .arg(flags::path("output", "OUT", "Writes the module here").short('o'))
+        .arg(flags::dim())
 }
 
 /// Reads a command line, program name first.
@@ -260,9 +263,11 @@ pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Reque
             source: read_source(matches),
             ignore_fingerprint: matches.get_flag("ignore-fingerprint"),
         })),
-        Some(("import", matches)) => {
-            Request::Import(Import { input: required(matches, "FILE"), output: one(matches, "output") })
-        }
+        Some(("import", matches)) => Request::Import(Import {
+            input: required(matches, "FILE"),
+            output: one(matches, "output"),
+            dims: many(matches, "dim"),
+        }),
         Some(("pack", matches)) => Request::Pack(pack::read(matches)),
         _ => unreachable!("clap requires one of the verbs above"),
     })

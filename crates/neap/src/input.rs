@@ -2,6 +2,7 @@
 //!
 //! The kind is told from the content: a model renamed is still a model.
 
+use crate::cli::DimFlag;
 use crate::exit::{Exit, Failure};
 use crate::streams::Streams;
 use neap_ir::Module;
@@ -26,6 +27,8 @@ pub enum Kind {
     Text,
     /// A TFLite flatbuffer.
     Tflite,
+    /// An ONNX protobuf message.
+    Onnx,
 }
 
 impl Kind {
@@ -34,6 +37,7 @@ impl Kind {
         match self {
             Kind::Text => "none",
             Kind::Tflite => "tflite",
+            Kind::Onnx => "ort",
         }
     }
 
@@ -59,7 +63,7 @@ impl Input {
             (path.display().to_string(), std::fs::read(path))
         };
         let bytes = bytes.map_err(|error| Failure::input(format!("cannot read `{name}`: {error}")))?;
-        let kind = if neap_import::is_tflite(&bytes) { Kind::Tflite } else { Kind::Text };
+        let kind = kind(&name, &bytes);
         Ok(Input { name, bytes, kind })
     }
 
@@ -67,16 +71,27 @@ impl Input {
     pub fn text(&self) -> &[u8] {
         match self.kind {
             Kind::Text => &self.bytes,
-            Kind::Tflite => &[],
+            Kind::Tflite | Kind::Onnx => &[],
         }
     }
 
-    /// The module.
+    /// The module; a model whose shapes depend on named dimensions is read at the sizes that are given to them.
     ///
     /// # Errors
     /// All that is wrong with the input.
-    pub fn module(&self) -> Result<Module, Failure> {
-        read(self.kind, &self.name, &self.bytes)
+    pub fn module(&self, dims: &[DimFlag]) -> Result<Module, Failure> {
+        read(self.kind, &self.name, &self.bytes, dims)
+    }
+}
+
+/// What the bytes are. A protobuf message has no mark of its own: what is called `.onnx` is taken for one, and told what is wrong with it.
+fn kind(name: &str, bytes: &[u8]) -> Kind {
+    if neap_import::is_tflite(bytes) {
+        Kind::Tflite
+    } else if Path::new(name).extension().is_some_and(|extension| extension == "onnx") || neap_import::is_onnx(bytes) {
+        Kind::Onnx
+    } else {
+        Kind::Text
     }
 }
 
@@ -84,9 +99,13 @@ impl Input {
 ///
 /// # Errors
 /// All that is wrong with the bytes.
-pub fn read(kind: Kind, name: &str, bytes: &[u8]) -> Result<Module, Failure> {
+pub fn read(kind: Kind, name: &str, bytes: &[u8], dims: &[DimFlag]) -> Result<Module, Failure> {
     let module = match kind {
         Kind::Tflite => neap_import::read_tflite(bytes),
+        Kind::Onnx => {
+            let dims: Vec<_> = dims.iter().map(|dim| (dim.name.clone(), dim.low, dim.high)).collect();
+            neap_import::read_onnx(bytes, &dims)
+        }
         Kind::Text => {
             if let Some(foreign) = foreign(name, bytes) {
                 return Err(foreign);
@@ -103,12 +122,13 @@ fn foreign(name: &str, bytes: &[u8]) -> Option<Failure> {
     if extension == "tflite" {
         return Some(Failure::input(format!("`{name}` is no TFLite file: bytes 4 to 8 are not `TFL3`")));
     }
-    let model = matches!(extension, "onnx" | "pb" | "pt" | "pth" | "h5" | "keras" | "safetensors");
+    let model = matches!(extension, "pb" | "pt" | "pth" | "h5" | "keras" | "safetensors");
     // Text never holds a zero byte; bytecode of MLIR has a diagnostic of the parser's own.
     let binary = bytes.iter().take(4096).any(|byte| *byte == 0) && !bytes.starts_with(b"ML\xefR");
     (model || binary).then(|| {
-        let failure =
-            Failure::input(format!("`{name}` is neither MLIR text nor a TFLite model, the two kinds that can be read"));
-        failure.help("convert it to MLIR text in the generic form, or to .tflite")
+        let failure = Failure::input(format!(
+            "`{name}` is neither MLIR text nor a TFLite or ONNX model, the kinds that can be read"
+        ));
+        failure.help("convert it to MLIR text in the generic form, to .tflite or to .onnx")
     })
 }

@@ -1,6 +1,6 @@
 //! Groups of flags that several verbs share.
 
-use super::values::{self, arena, budget, dim, pin};
+use super::values::{self, arena, budget, pin};
 use super::{SummaryKind, switch};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -33,6 +33,13 @@ pub(super) fn seconds() -> Arg {
         .value_parser(values::seconds)
 }
 
+/// `--dim N=LO..HI`.
+pub(super) fn dim() -> Arg {
+    text("dim", "N=LO..HI", "Bounds a named dimension, or `VALUE.AXIS`")
+        .value_parser(values::dim)
+        .action(ArgAction::Append)
+}
+
 /// What is said about the source.
 pub(super) fn source(command: Command) -> Command {
     let list = |arg: Arg| arg.action(ArgAction::Append).help_heading("Source");
@@ -44,7 +51,7 @@ pub(super) fn source(command: Command) -> Command {
         list(text("keep", "N", "Keeps a value's bytes from its birth to the end of the run")),
         list(text("pin", "N@OFF", "Places a value at an offset").value_parser(pin)),
         list(text("external", "N", "Leaves an argument or a result in the caller's memory")),
-        list(text("dim", "N=LO..HI", "Bounds a named dimension, or `VALUE.AXIS`").value_parser(dim)),
+        dim().help_heading("Source"),
         switch("exclude-dynamic", "Leaves values without a known size out of the plan").help_heading("Source"),
         switch("no-reuse", "Gives every value bytes of its own").help_heading("Source"),
     ])

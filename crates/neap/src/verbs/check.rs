@@ -4,7 +4,7 @@
 //! module, or a table of offsets that another tool wrote.
 
 use crate::apply;
-use crate::cli::Check;
+use crate::cli::{Check, DimFlag};
 use crate::drive::{self, Setup};
 use crate::exit::{Exit, Failure};
 use crate::foreign::{self, Table};
@@ -29,12 +29,13 @@ pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Fa
         streams.say(&text);
         failure.exit
     };
-    let mut source = match module(&original) {
+    let dims = &request.source.dims;
+    let mut source = match module(&original, dims) {
         Ok(module) => module,
         Err(failure) => return Ok(place(&original, &failure, streams)),
     };
     let table = foreign::is_table(&planned.name, &planned.bytes);
-    let read = if table { None } else { Some(module(&planned)) };
+    let read = if table { None } else { Some(module(&planned, dims)) };
     apply::apply(&mut source, &request.source, &setup.profile, &setup.facts)?;
     // What a table says is about places in the source.
     let about = if table { &original } else { &planned };
@@ -62,8 +63,8 @@ pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Fa
     streams.deliver(&text)
 }
 
-fn module(input: &Input) -> Result<Module, Failure> {
-    input.module().and_then(|module| drive::valid(&module).map(|()| module))
+fn module(input: &Input, dims: &[DimFlag]) -> Result<Module, Failure> {
+    input.module(dims).and_then(|module| drive::valid(&module).map(|()| module))
 }
 
 /// The source with the offsets of a table.

@@ -17,7 +17,7 @@ pub(crate) fn run(request: &Import, streams: &mut Streams<'_>) -> Result<Exit, F
     let written: Vec<_> = request.output.iter().cloned().collect();
     outputs::distinct(&[&request.input], &written)?;
     let input = Input::read(&request.input, streams)?;
-    let module = match input.module().and_then(|module| drive::valid(&module).map(|()| module)) {
+    let module = match input.module(&request.dims).and_then(|module| drive::valid(&module).map(|()| module)) {
         Ok(module) => module,
         Err(failure) => {
             let source = Source { name: &input.name, text: input.text(), line: 0 };

@@ -91,7 +91,7 @@ fn one(
     bytes: &[u8],
     streams: &mut Streams<'_>,
 ) -> Result<Planned, Failure> {
-    let module = input::read(input.kind, &input.name, bytes)?;
+    let module = input::read(input.kind, &input.name, bytes, &request.common.source.dims)?;
     let reproduced = match pipeline {
         Some(_) => None,
         None => Some(from_reproducer(&module)?),

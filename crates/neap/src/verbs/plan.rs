@@ -36,7 +36,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let source = Source { name: &input.name, text: input.text(), line: 0 };
     let setup = Setup::new(&common.source, input.kind.profile())?;
     let options = PrintOptions::default();
-    let outcome = input.module().and_then(|module| {
+    let outcome = input.module(&common.source.dims).and_then(|module| {
         let job = Job {
             name: &input.name,
             common,

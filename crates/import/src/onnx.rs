@@ -1,0 +1,60 @@
+//! ONNX: the protobuf message is read into plain data ([`model`]), names become values ([`link`]), shapes are inferred ([`infer`]), and a
+//! module is built ([`build`]).
+//!
+//! - The main graph becomes `@main`. Nodes become operations of the ONNX dialect with the attributes of the file; graphs inside nodes (If,
+//!   Loop, Scan) become regions. An operator of another domain becomes `custom.DOMAIN.OP`, which no table knows: effectful, and nothing of
+//!   it is shared.
+//! - Initializers and Constant nodes become `onnx.Constant`: type and name, and the value where it is a small list of integers. External
+//!   data is never looked for. An input that has an initializer is a constant.
+//! - Dimensions that are no numbers are `?` with a name in `neap.dims`: the file's own, a formula over such names, or `VALUE.AXIS`. A
+//!   name to which the user gives one size is that number everywhere.
+//! - Equal names of nodes are made different; a value has one producer, or the file is refused.
+
+mod attributes;
+mod build;
+mod fact;
+mod infer;
+mod link;
+mod model;
+mod names;
+mod rules;
+mod size;
+mod types;
+pub mod wire;
+
+use neap_ir::Module;
+use neap_ir::diag::Diagnostic;
+use std::collections::BTreeMap;
+
+/// Reads a file; `dims` are sizes, at least and at most, of named dimensions.
+///
+/// # Errors
+/// All that is wrong in the file, each with its place.
+pub fn read(bytes: &[u8], dims: &[(String, u64, u64)]) -> Result<Module, Vec<Diagnostic>> {
+    let model = model::read(bytes)?;
+    let linked = link::link(&model)?;
+    let size = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    let given: BTreeMap<_, _> =
+        dims.iter().map(|(name, low, high)| (name.clone(), (size(*low), size(*high)))).collect();
+    let inferred = infer::infer(&model, &linked, given)?;
+    Ok(build::module(&model, &linked, &inferred))
+}
+
+/// Whether bytes look like an ONNX model: a protobuf message whose fields have the numbers and kinds of a ModelProto, with a graph.
+pub fn is_model(bytes: &[u8]) -> bool {
+    let mut has_graph = false;
+    for field in wire::Message::file(bytes).fields() {
+        let Ok(field) = field else { return false };
+        let fits = match field.number {
+            1 | 5 => field.int().is_ok(),
+            2 | 3 | 4 | 6 => field.text().is_ok(),
+            7 | 8 | 14 | 20 | 25 | 26 => field.message().is_ok(),
+            _ => false,
+        };
+        if !fits {
+            return false;
+        }
+        has_graph |= field.number == 7;
+    }
+    has_graph
+}
