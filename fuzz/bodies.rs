@@ -21,6 +21,27 @@ pub(super) fn tflite(data: &[u8]) {
     }
 }
 
+/// No file panics the ONNX reader or the prediction of the runtime's order; what is accepted is a valid module that reads back, and a file that can be
+/// written in that order.
+pub(super) fn onnx(data: &[u8]) {
+    use neap_emit::onnx::{outline, reordered, runtime};
+    let Ok(module) = neap_import::read_onnx(data, &[("N".to_owned(), 1, 8)]) else { return };
+    if let Err(failure) = neap::drive::valid(&module) {
+        panic!("the reader made an invalid module: {failure:?}");
+    }
+    let text = print(&module, &PrintOptions::default());
+    if let Err(errors) = neap_ir::parse(&text) {
+        panic!("what was printed cannot be read: {errors:?}\n{text}");
+    }
+    let file = outline(data).unwrap_or_else(|errors| panic!("read once and not again: {errors:?}"));
+    let order: Vec<usize> = (0..file.nodes.len()).collect();
+    let order = runtime::complete(&file, &runtime::priority_order(&file, &order));
+    if let Err(errors) = reordered(data, &order) {
+        panic!("a legal order was refused: {errors:?}");
+    }
+    assert_eq!(runtime::default_order(&file, &order).len(), runtime::priority_order(&file, &order).len());
+}
+
 /// No module breaks a pass or makes a plan that the checker refuses: the exit code of our own bugs is never seen.
 pub(super) fn pipeline(data: &[u8]) {
     let (mut out, mut err) = (Vec::new(), Vec::new());

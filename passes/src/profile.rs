@@ -83,6 +83,9 @@ pub struct Profile {
     pub align: u64,
     /// Whether ops run in the order of the plan.
     pub honours_order: bool,
+    /// Whether the runtime sorts the operations of a model file in a way of its own, unless a session asks for the file's order.
+    #[serde(default)]
+    pub resorts: bool,
     /// By which rule offsets are chosen.
     pub packer: Packer,
     /// Ops that may be fused into one.

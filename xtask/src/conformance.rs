@@ -6,6 +6,7 @@
 mod graphs;
 mod mlir;
 mod models;
+mod onnx;
 mod tosa;
 
 use crate::{Outcome, sh};
@@ -37,12 +38,15 @@ pub(crate) fn run(install: bool) -> Outcome {
     if install {
         mlir::install()?;
         tosa::install()?;
+        onnx::install()?;
     }
     mlir::present()?;
     let shared = shared()?;
     let mut tally = Tally::default();
     println!("== models: plan --profile tflite against LiteRT's own arena");
     models::run(&shared, &mut tally)?;
+    println!("== models: .onnx against ONNX Runtime");
+    onnx::run(&shared, &mut tally)?;
     println!("== graphs: peak against the order in the file");
     graphs::run(&shared, &mut tally)?;
     println!("== our own files: testdata");

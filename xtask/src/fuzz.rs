@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// What there is to fuzz.
-pub(crate) const NAMES: [&str; 3] = ["parser", "tflite", "pipeline"];
+pub(crate) const NAMES: [&str; 4] = ["parser", "tflite", "onnx", "pipeline"];
 
 /// The first argument of the process that tries inputs.
 const CHILD: &str = "fuzzing";
@@ -113,6 +113,7 @@ fn body(target: &str) -> fn(&[u8]) {
     match target {
         "parser" => bodies::parser,
         "tflite" => bodies::tflite,
+        "onnx" => bodies::onnx,
         _ => bodies::pipeline,
     }
 }
@@ -128,7 +129,7 @@ fn mutate_for(target: &str, time: Duration, seed: u64) -> Outcome {
         // Every seed as it is first: a body that refuses good input would find nothing.
         let input = match seeds.get(tried as usize) {
             Some(seed) => seed.clone(),
-            None => mutated(&seeds, &mut rng, target != "tflite"),
+            None => mutated(&seeds, &mut rng, !is_binary(target)),
         };
         sh::write(&current, &input)?;
         let begin = Instant::now();
@@ -142,9 +143,14 @@ fn mutate_for(target: &str, time: Duration, seed: u64) -> Outcome {
     Ok(())
 }
 
+/// Whether a target takes model files, which are called by its name, and not text.
+fn is_binary(target: &str) -> bool {
+    matches!(target, "tflite" | "onnx")
+}
+
 /// Small files of `testdata`: mutations of large ones find little per second.
 fn corpus(target: &str) -> Result<Vec<Vec<u8>>, String> {
-    let extension = if target == "tflite" { "tflite" } else { "mlir" };
+    let extension = if is_binary(target) { target } else { "mlir" };
     let testdata = sh::root().join("testdata");
     let mut folders = vec![testdata.clone()];
     let mut seeds = Vec::new();

@@ -5,8 +5,17 @@ use neap_ir::diag::Diagnostic;
 use neap_ir::{BlockId, Module, OpId};
 
 /// Operations that stand for no operator of a file: constants, uses of variables, what is not given, the end of a body.
-const NO_OPERATOR: [&str; 6] =
-    ["neap.constant", "neap.read", "neap.handle", "neap.write", "tfl.no_value", "func.return"];
+/// Constant nodes of ONNX are entries; initializers are none.
+const NO_OPERATOR: [&str; 8] = [
+    "neap.constant",
+    "neap.read",
+    "neap.handle",
+    "neap.write",
+    "tfl.no_value",
+    "onnx.NoValue",
+    "onnx.Constant",
+    "func.return",
+];
 
 /// Operations of a block in the order of the plan, each with its index in the graph `graph` of the file, which has `count` entries.
 ///

@@ -7,7 +7,8 @@
 //! - Initializers and Constant nodes become `onnx.Constant`: type and name, and the value where it is a small list of integers. External
 //!   data is never looked for. An input that has an initializer is a constant.
 //! - Dimensions that are no numbers are `?` with a name in `neap.dims`: the file's own, a formula over such names, or `VALUE.AXIS`. A
-//!   name to which the user gives one size is that number everywhere.
+//!   name to which the user gives one size is that number everywhere. So is an integer that the caller hands in under such a name: conditions of
+//!   branches may hang on it, and what is in a branch that never runs takes no bytes where its size makes no sense.
 //! - Equal names of nodes are made different; a value has one producer, or the file is refused.
 
 mod attributes;
@@ -17,10 +18,13 @@ mod infer;
 mod link;
 mod model;
 mod names;
+mod outline;
 mod rules;
 mod size;
 mod types;
 pub mod wire;
+
+pub use outline::{Outline, OutlineNode, outline};
 
 use neap_ir::Module;
 use neap_ir::diag::Diagnostic;

@@ -46,6 +46,7 @@ impl Kind {
         match self {
             Kind::Text => "text",
             Kind::Tflite => "TFLite",
+            Kind::Onnx => "ONNX",
         }
     }
 }

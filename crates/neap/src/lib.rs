@@ -16,6 +16,7 @@ pub mod prices;
 pub mod progress;
 pub mod report;
 pub mod reproducer;
+pub mod runtime_order;
 pub mod size;
 pub mod streams;
 pub mod stub;

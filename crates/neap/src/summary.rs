@@ -86,6 +86,21 @@ pub struct Function {
     pub prices: Vec<Price>,
     /// What the arena would need under a profile that allows every kind of sharing; none where that was not asked.
     pub freer: Option<u64>,
+    /// What a runtime that re-sorts operations by itself makes of the model file; none where it does not.
+    pub runtime_order: Option<RuntimeOrder>,
+}
+
+/// Peaks of a model file under the order that its runtime chooses by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct RuntimeOrder {
+    /// Of the file as it is given.
+    pub as_given: u64,
+    /// Of the file that the plan is written into.
+    pub as_written: u64,
+    /// In the plan's own order.
+    pub plan: u64,
+    /// Whether the session has to ask for the order of the file to have the plan's peak.
+    pub needs_priority: bool,
 }
 
 /// What one flag costs: the arena with it, less the arena of the same plan without it.

@@ -22,7 +22,7 @@ impl Template {
     /// # Errors
     /// The file is wrong, or a flag is.
     pub fn new(input: Input, flags: &SourceFlags, setup: &Setup) -> Result<Template, Failure> {
-        let mut source = input.module()?;
+        let mut source = input.module(&flags.dims)?;
         apply::apply(&mut source, flags, &setup.profile, &setup.facts)?;
         Ok(Template { input, source })
     }

@@ -20,14 +20,17 @@ pub enum Writer {
     Csv,
     /// The model file with its operators in the planned order.
     Tflite,
+    /// The model file with its nodes in the order that suits the runtime best.
+    Onnx,
 }
 
 /// Name, extensions and writer.
-const WRITERS: [(&str, &[&str], Writer); 4] = [
+const WRITERS: [(&str, &[&str], Writer); 5] = [
     ("mlir", &["mlir"], Writer::Mlir),
     ("json", &["json"], Writer::Json),
     ("csv", &["csv"], Writer::Csv),
     ("tflite", &["tflite"], Writer::Tflite),
+    ("onnx", &["onnx"], Writer::Onnx),
 ];
 
 impl Writer {
@@ -68,7 +71,7 @@ impl Writer {
 
     /// Whether the plan goes into a model file.
     pub fn needs_template(self) -> bool {
-        self == Writer::Tflite
+        matches!(self, Writer::Tflite | Writer::Onnx)
     }
 }
 
@@ -79,6 +82,8 @@ pub struct With<'a> {
     pub options: PrintOptions,
     /// The model file that the plan goes into.
     pub template: Option<&'a Template>,
+    /// The order of its nodes, where the runtime's own order was looked at; else the plan's.
+    pub node_order: Option<&'a [usize]>,
 }
 
 /// A plan as a writer writes it.
@@ -99,6 +104,16 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
         Writer::Tflite => {
             let template = Template::wanted(with.template, crate::input::Kind::Tflite)?;
             neap_emit::tflite::write(&template.input.bytes, &template.source, &planned.module).map_err(refused)?
+        }
+        Writer::Onnx => {
+            let template = Template::wanted(with.template, crate::input::Kind::Onnx)?;
+            let order = match with.node_order {
+                Some(order) => order.to_vec(),
+                None => neap_emit::onnx::outline(&template.input.bytes)
+                    .and_then(|file| neap_emit::onnx::planned_order(&file, &planned.module))
+                    .map_err(refused)?,
+            };
+            neap_emit::onnx::reordered(&template.input.bytes, &order).map_err(refused)?
         }
     })
 }

@@ -7,6 +7,7 @@ use super::model::{GraphId, Model, Node};
 use super::names::{self, Names};
 use super::size::Bounds;
 use super::{attributes, types};
+use neap_ir::origin::origin;
 use neap_ir::types::Dim;
 use neap_ir::{Attr, BlockId, Loc, Module, OpId, OpSpec, Ty, Type, ValueId};
 use std::collections::BTreeMap;
@@ -88,12 +89,15 @@ impl Builder<'_> {
             result_tys.resize(3, none);
         }
         let mut attrs = attributes::of(&mut self.module, node, (id.0, index));
-        let attrs_of_plan = self.plan_attributes(node, operands, results);
+        let mut attrs_of_plan = self.plan_attributes(node, operands, results);
+        if self.is_idle(id) {
+            attrs_of_plan.extend(self.idle_bytes(results));
+        }
         attrs.extend(attrs_of_plan);
         let spec = attrs.iter().map(|(key, attr)| (key.as_str(), attr.clone())).collect();
         let loc = match id {
             // Where writers find it again.
-            GraphId(0) => Loc::File(format!("\"main\":{index}:0").into()),
+            GraphId(0) => origin("main", index),
             _ => Loc::Unknown,
         };
         let op =
@@ -156,6 +160,25 @@ impl Builder<'_> {
         attrs
     }
 
+    /// Whether a graph stands in a branch that never runs.
+    fn is_idle(&self, id: GraphId) -> bool {
+        let around = |here: &GraphId| self.model.graph(*here).parent.map(|(parent, _)| parent);
+        std::iter::successors(Some(id), around).any(|here| self.inferred.idle[here.0])
+    }
+
+    /// What never runs has no bytes where they are not known.
+    fn idle_bytes(&mut self, results: &[Option<ValueRef>]) -> Option<(String, Attr)> {
+        let mut unknown = false;
+        let mut list = Vec::new();
+        for value in results {
+            let ty = value.map(|value| self.ty(value));
+            let bytes = ty.map_or(Some(0), |ty| self.module.ty_bytes(ty, &mut |_| None).ok());
+            unknown |= bytes.is_none();
+            list.push(bytes.and_then(|bytes| i64::try_from(bytes).ok()).unwrap_or(0));
+        }
+        unknown.then(|| ("neap.bytes".to_owned(), self.module.i64s_attr(list)))
+    }
+
     fn rank(&self, value: Option<ValueRef>) -> Option<usize> {
         match &self.inferred.facts[value?.0] {
             Fact::Tensor(tensor) => tensor.rank(),
@@ -164,7 +187,7 @@ impl Builder<'_> {
     }
 
     fn ty(&mut self, value: ValueRef) -> Ty {
-        types::of(&mut self.module, &self.inferred.facts[value.0], &self.inferred.sizes)
+        types::of(&mut self.module, &self.inferred.facts[value.0])
     }
 
     /// The names of the dimensions that are no numbers, over all values in order.

@@ -29,6 +29,8 @@ const MAX_ERRORS: usize = 50;
 pub(super) struct Inferred {
     pub(super) facts: Vec<Fact>,
     pub(super) sizes: Sizes,
+    /// Graphs that never run, by what is known of the conditions of branches; what stands in them does not either.
+    pub(super) idle: Vec<bool>,
 }
 
 /// Infers types and shapes; `given` are sizes that the user gives to named dimensions.
@@ -51,6 +53,7 @@ pub(super) fn infer(
         linked,
         declared,
         facts: vec![Fact::Unknown; linked.values.len()],
+        idle: vec![false; model.graphs.len()],
         sizes: Sizes::new(given),
         budget: nodes.saturating_mul(ROUNDS) + 1000,
         errors: BTreeMap::new(),
@@ -60,12 +63,12 @@ pub(super) fn infer(
         infer.declared_input(main, *value);
     }
     infer.graph(main);
-    let Infer { facts, sizes, errors, budget, .. } = infer;
+    let Infer { facts, sizes, errors, budget, idle, .. } = infer;
     if budget == 0 {
         let what = "loops stand in each other so often that their shapes cannot be found";
         return Err(vec![Diagnostic::error(Span::default(), what)]);
     }
-    if errors.is_empty() { Ok(Inferred { facts, sizes }) } else { Err(errors.into_values().collect()) }
+    if errors.is_empty() { Ok(Inferred { facts, sizes, idle }) } else { Err(errors.into_values().collect()) }
 }
 
 struct Infer<'a> {
@@ -74,6 +77,7 @@ struct Infer<'a> {
     /// What the file says of values that nodes produce, by graph.
     declared: Vec<FxHashMap<&'a str, &'a Info<'a>>>,
     facts: Vec<Fact>,
+    idle: Vec<bool>,
     sizes: Sizes,
     budget: usize,
     /// By value: a body that is looked at twice is told once.
@@ -136,7 +140,15 @@ impl<'a> Infer<'a> {
     /// An input of a graph, by what the file says.
     fn declared_input(&mut self, id: GraphId, value: ValueRef) {
         if let Origin::Input(at) = self.linked.values[value.0].origin {
-            let fact = declared(&self.model.graph(id).inputs[at].ty, &mut self.sizes);
+            let mut fact = declared(&self.model.graph(id).inputs[at].ty, &mut self.sizes);
+            if let Fact::Tensor(tensor) = &mut fact
+                && matches!(tensor.elem, elem::I32 | elem::I64)
+                && tensor.count().and_then(|count| count.known()) == Some(1)
+                && id == GraphId(0)
+            {
+                // A number that is handed in may decide on shapes: the user can say what it is.
+                tensor.content = self.sizes.fixed(self.linked.values[value.0].name).map(|size| vec![Some(size)]);
+            }
             self.facts[value.0] = self.named(value, fact);
         }
     }
@@ -162,7 +174,8 @@ impl<'a> Infer<'a> {
     }
 
     fn contradiction(&mut self, id: GraphId, value: ValueRef, what: &str) {
-        if self.errors.len() >= MAX_ERRORS {
+        // A branch that does not run for these sizes may make no sense at them.
+        if self.errors.len() >= MAX_ERRORS || self.model.in_branch(id) {
             return;
         }
         let found = &self.linked.values[value.0];
@@ -218,6 +231,9 @@ impl<'a> Infer<'a> {
             Some(Fact::Tensor(tensor)) => tensor.content.as_ref().and_then(|list| list.first()?.as_ref()?.known()),
             _ => None,
         };
+        for (name, body) in node.graphs() {
+            self.idle[body.0] = condition.is_some_and(|condition| (condition != 0) != (name == "then_branch"));
+        }
         match condition {
             Some(0) => Some(no),
             Some(_) => Some(yes),

@@ -58,6 +58,8 @@ pub(super) struct Links {
 pub(super) struct Linked<'a> {
     pub(super) values: Vec<Value<'a>>,
     pub(super) links: Vec<Links>,
+    /// For each node of the main graph, the nodes that it waits for, ascending.
+    pub(super) before: Vec<Vec<usize>>,
     /// The first value of each name.
     firsts: FxHashMap<&'a str, ValueRef>,
 }
@@ -85,6 +87,10 @@ pub(super) fn link<'a>(model: &'a Model<'a>) -> Result<Linked<'a>, Vec<Diagnosti
         linker.resolve(GraphId(index), &mut before);
     }
     for (index, before) in before.iter_mut().enumerate() {
+        for list in before.iter_mut() {
+            list.sort_unstable();
+            list.dedup();
+        }
         linker.sort(GraphId(index), before);
     }
     let Linker { values, links, mut errors, .. } = linker;
@@ -93,7 +99,7 @@ pub(super) fn link<'a>(model: &'a Model<'a>) -> Result<Linked<'a>, Vec<Diagnosti
     for (index, value) in values.iter().enumerate() {
         firsts.entry(value.name).or_insert(ValueRef(index));
     }
-    if errors.is_empty() { Ok(Linked { values, links, firsts }) } else { Err(errors) }
+    if errors.is_empty() { Ok(Linked { values, links, before: before.swap_remove(0), firsts }) } else { Err(errors) }
 }
 
 struct Linker<'a> {
@@ -247,7 +253,7 @@ impl<'a> Linker<'a> {
     }
 
     /// The order of the file where nodes can run in it, else the one closest to it.
-    fn sort(&mut self, id: GraphId, before: &mut [Vec<usize>]) {
+    fn sort(&mut self, id: GraphId, before: &[Vec<usize>]) {
         let count = before.len();
         let stands = before.iter().enumerate().all(|(node, list)| list.iter().all(|first| *first < node));
         if stands {
@@ -256,9 +262,7 @@ impl<'a> Linker<'a> {
         }
         let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
         let mut missing = vec![0usize; count];
-        for (node, list) in before.iter_mut().enumerate() {
-            list.sort_unstable();
-            list.dedup();
+        for (node, list) in before.iter().enumerate() {
             missing[node] = list.len();
             list.iter().for_each(|first| after[*first].push(node));
         }

@@ -91,6 +91,8 @@ pub(super) enum Content {
 /// A node.
 #[derive(Debug, Default)]
 pub(super) struct Node<'a> {
+    /// Its bytes in the file, key and length included.
+    pub(super) at: std::ops::Range<usize>,
     pub(super) name: &'a str,
     pub(super) op: &'a str,
     pub(super) domain: &'a str,
@@ -182,6 +184,18 @@ impl Model<'_> {
     /// Version of the standard operators.
     pub(super) fn opset(&self) -> i64 {
         self.opsets.get("").copied().unwrap_or(1)
+    }
+
+    /// Whether a graph stands in a branch, at any depth.
+    pub(super) fn in_branch(&self, graph: GraphId) -> bool {
+        let around = |here: &GraphId| self.graph(*here).parent.map(|(parent, _)| parent);
+        let mut graphs = std::iter::successors(Some(graph), around);
+        graphs.any(|here| {
+            self.graph(here).parent.is_some_and(|(parent, node)| {
+                let holder = &self.graph(parent).nodes[node];
+                holder.is_standard() && holder.op == "If"
+            })
+        })
     }
 
     /// Where a graph is, for messages: nothing for the main one, else the nodes around it.

@@ -116,6 +116,12 @@ impl Sizes {
         self.asked.iter().filter_map(|name| Some((name.clone(), *self.given.get(name)?)))
     }
 
+    /// The one number that the user gave to a name.
+    pub(super) fn fixed(&mut self, name: &str) -> Option<Size> {
+        let (low, high) = *self.given.get(name)?;
+        (low == high).then(|| self.name(name))
+    }
+
     /// The named dimension, or its size where the user fixed it.
     pub(super) fn name(&mut self, name: &str) -> Size {
         self.named(name, None)

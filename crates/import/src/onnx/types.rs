@@ -1,7 +1,7 @@
 //! Types: ONNX's enumeration of element types as MLIR's types, and what is known of a value as a type.
 
 use super::fact::{Fact, TensorFact};
-use super::size::{Size, Sizes};
+use super::size::Size;
 use neap_ir::{Dim, Module, Sign, Ty, Type, types};
 
 /// The element type's name in the schema. Source: `TensorProto.DataType` in onnx.proto.
@@ -80,12 +80,12 @@ pub(super) fn element(module: &mut Module, number: i64) -> Ty {
 }
 
 /// The type of a value.
-pub(super) fn of(module: &mut Module, fact: &Fact, sizes: &Sizes) -> Ty {
+pub(super) fn of(module: &mut Module, fact: &Fact) -> Ty {
     let ty = match fact {
         Fact::Tensor(tensor) => return tensor_ty(module, tensor),
         Fact::Unknown => return tensor_ty(module, &TensorFact::default()),
-        Fact::Sequence(of) => Type::Dialect(format!("onnx.Seq<{}>", inner(module, of, sizes)).into()),
-        Fact::Optional(of) => Type::Dialect(format!("onnx.Opt<{}>", inner(module, of, sizes)).into()),
+        Fact::Sequence(of) => Type::Dialect(format!("onnx.Seq<{}>", inner(module, of)).into()),
+        Fact::Optional(of) => Type::Dialect(format!("onnx.Opt<{}>", inner(module, of)).into()),
         Fact::Other(name) => Type::Dialect(format!("onnx.{name}").into()),
     };
     module.intern_ty(ty)
@@ -107,7 +107,7 @@ pub(super) fn known(size: Option<&Size>) -> Option<u64> {
 }
 
 /// The type inside a sequence or an optional value as text; what is unknown there is `none`.
-fn inner(module: &mut Module, fact: &Fact, sizes: &Sizes) -> String {
+fn inner(module: &mut Module, fact: &Fact) -> String {
     match fact {
         Fact::Tensor(TensorFact { elem, dims: Some(dims), .. }) => {
             let ty = element(module, *elem);
@@ -121,8 +121,8 @@ fn inner(module: &mut Module, fact: &Fact, sizes: &Sizes) -> String {
             let dims: Vec<String> = dims.iter().map(dim).chain([elem]).collect();
             format!("tensor<{}>", dims.join("x"))
         }
-        Fact::Sequence(of) => format!("!onnx.Seq<{}>", inner(module, of, sizes)),
-        Fact::Optional(of) => format!("!onnx.Opt<{}>", inner(module, of, sizes)),
+        Fact::Sequence(of) => format!("!onnx.Seq<{}>", inner(module, of)),
+        Fact::Optional(of) => format!("!onnx.Opt<{}>", inner(module, of)),
         _ => "none".to_owned(),
     }
 }

@@ -322,6 +322,17 @@ fn what_is_no_onnx_file_is_told() {
     assert!(!is_onnx(b"module {\n}\n"));
 }
 
+/// The seeds of the fuzzer in `testdata` are what the tests here make.
+#[test]
+fn the_seed_is_the_sample() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/onnx/sample.onnx");
+    if std::env::var_os("NEAP_BLESS").is_some() {
+        std::fs::write(&path, sample()).expect("the seed can be written");
+    }
+    let stored = std::fs::read(&path).expect("the seed is there");
+    assert!(stored == sample(), "write it anew with NEAP_BLESS=1 cargo test -p neap-import");
+}
+
 /// A generator of numbers, the same on every machine (Marsaglia's xorshift).
 fn random(state: &mut u64) -> usize {
     *state ^= *state << 13;

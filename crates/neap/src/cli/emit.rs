@@ -33,7 +33,7 @@ pub(super) fn command() -> Command {
 
 /// `--to WRITER`.
 pub(super) fn to() -> Arg {
-    flags::text("to", "WRITER", "Writes the outputs as mlir, json, csv or tflite, whatever their extension")
+    flags::text("to", "WRITER", "Writes the outputs as mlir, json, csv, tflite or onnx, whatever their extension")
 }
 
 /// `--template MODEL`.

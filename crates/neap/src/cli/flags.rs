@@ -44,7 +44,7 @@ pub(super) fn dim() -> Arg {
 pub(super) fn source(command: Command) -> Command {
     let list = |arg: Arg| arg.action(ArgAction::Append).help_heading("Source");
     command.args([
-        text("profile", "P", "Runtime to plan for: none, tflite, tflm, or a file").help_heading("Source"),
+        text("profile", "P", "Runtime to plan for: none, tflite, tflm, ort, or a file").help_heading("Source"),
         list(path("dialect", "F", "Reads op facts from a table")),
         list(text("assume-pure", "D", "Takes unknown ops of a dialect as pure; for a quick look only")),
         list(text("arena", "N=SIZE[:ALIGN]", "Declares an arena, in order of preference").value_parser(arena)),

@@ -111,6 +111,7 @@ fn function(inputs: &Inputs<'_>, source: &Module, func: OpId, names: &[String]) 
         excluded: excluded.collect(),
         prices: Vec::new(),
         freer: None,
+        runtime_order: None,
         name,
     })
 }

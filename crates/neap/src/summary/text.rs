@@ -19,10 +19,11 @@ pub fn text(summary: &Summary, bold: bool) -> String {
     tail.extend(unknown(function));
     tail.extend(excluded(function));
     tail.extend(prices(function));
+    tail.extend(orders(function));
     tail.extend(others(summary, function));
     tail.extend(freer(function));
     tail.push(row("next", &next(function)));
-    lines.extend(peak(function, LINES - lines.len() - tail.len()));
+    lines.extend(peak(function, LINES.saturating_sub(lines.len() + tail.len())));
     lines.extend(tail);
     debug_assert!(lines.len() <= LINES);
     lines.join("\n") + "\n"
@@ -56,6 +57,20 @@ fn arena(function: &Function, bold: bool) -> String {
         let _ = write!(text, "; as given, nothing shared: {} B, now {change}", grouped(before.into()));
     }
     row("arena", &text)
+}
+
+/// What the runtime's own order needs, where it has one.
+fn orders(function: &Function) -> Option<String> {
+    let peaks = function.runtime_order?;
+    let own = |bytes: u64| grouped(bytes.into());
+    let needs = if peaks.needs_priority { "the plan's needs PRIORITY_BASED" } else { "no option is needed" };
+    let text = format!(
+        "in the order that the runtime chooses by itself: {} B as given, {} B as written; in the plan's {} B; {needs}",
+        own(peaks.as_given),
+        own(peaks.as_written),
+        own(peaks.plan)
+    );
+    Some(row("orders", &text))
 }
 
 /// Floor, gap, and what the proof is about.
@@ -125,6 +140,10 @@ fn peak(function: &Function, room: usize) -> Vec<String> {
     let bytes = grouped(function.plan.peak.into());
     let mut lines =
         vec![row("peak", &format!("{bytes} B at step {} of {}, {}:", peak.step, function.ops, op(&peak.op)))];
+    if room < 2 {
+        lines.truncate(room);
+        return lines;
+    }
     let held: Vec<_> = peak.storages.iter().filter_map(|id| function.storages.get(*id as usize)).collect();
     let all = held.len() <= room.saturating_sub(1);
     let listed = if all { held.len() } else { room.saturating_sub(2) };

@@ -10,6 +10,7 @@ use crate::input::{Input, Kind};
 use crate::outputs::{self, Output};
 use crate::progress::Progress;
 use crate::report::{self, Source};
+use crate::runtime_order;
 use crate::streams::Streams;
 use crate::template::Template;
 use crate::writers::{self, With, Writer};
@@ -30,7 +31,7 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let input = Input::read(&common.input, streams)?;
     let file = request.template.as_ref().map(|path| Input::read(path, streams)).transpose()?;
     let setup = Setup::new(&common.source, file.as_ref().map_or(Kind::Text, |file| file.kind).profile())?;
-    let planned = match planned(request, &input, &setup, streams) {
+    let mut planned = match planned(request, &input, &setup, streams) {
         Ok(planned) => planned,
         Err(failure) => {
             let source = Source { name: &input.name, text: input.text(), line: 0 };
@@ -43,7 +44,9 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
         template.is_of(&planned.module)?;
         drive::accepted(&template.source, &planned.module, &setup)?;
     }
-    let with = With { options: PrintOptions::default(), template: template.as_ref() };
+    let found = runtime_order::report(template.as_ref(), &mut planned, &setup)?;
+    let node_order = found.as_ref().map(|found| found.order.as_slice());
+    let with = With { options: PrintOptions::default(), template: template.as_ref(), node_order };
     let mut files = Vec::new();
     for (path, writer) in request.outputs.iter().zip(writers) {
         files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, with)? });
@@ -54,7 +57,7 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
 
 /// The plan, checked against the graph that it holds itself, with its figures.
 fn planned(request: &Emit, input: &Input, setup: &Setup, streams: &mut Streams<'_>) -> Result<Planned, Failure> {
-    let module = input.module()?;
+    let module = input.module(&request.common.source.dims)?;
     if !crate::apply::is_planned(&module) {
         return Err(Failure::input(format!("`{}` holds no plan", input.name))
             .help("`neap plan FILE -o PLANNED.mlir` makes one"));

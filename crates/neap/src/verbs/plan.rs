@@ -8,6 +8,7 @@ use crate::outputs::{self, Output};
 use crate::prices;
 use crate::progress::Progress;
 use crate::report::{self, Source};
+use crate::runtime_order;
 use crate::streams::Streams;
 use crate::stub;
 use crate::template::Template;
@@ -59,7 +60,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         Ok(planned)
     });
     let colour = streams.colour_err;
-    let planned = match outcome {
+    let mut planned = match outcome {
         Ok(planned) => planned,
         Err(failure) => {
             streams.say(&report::text(&failure.diagnostics, source, colour));
@@ -71,7 +72,12 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     streams.say(&report::text(&shown, source, colour));
     streams.say(&planned.said);
     let template = template(request, &input, &writers, &setup, &planned.module, streams)?;
-    let with = With { options, template: template.as_ref() };
+    let found = runtime_order::report(template.as_ref(), &mut planned, &setup)?;
+    if let Some(advice) = found.as_ref().and_then(|found| runtime_order::advice(&found.peaks)) {
+        streams.say(&report::text(&[advice], source, colour));
+    }
+    let node_order = found.as_ref().map(|found| found.order.as_slice());
+    let with = With { options, template: template.as_ref(), node_order };
     let mut files = Vec::new();
     for (path, writer) in request.outputs.iter().zip(writers) {
         files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, with)? });
@@ -99,7 +105,8 @@ fn template(
     planned: &Module,
     streams: &mut Streams<'_>,
 ) -> Result<Option<Template>, Failure> {
-    if !writers.iter().any(|writer| writer.needs_template()) {
+    let resorted = input.kind == Kind::Onnx && setup.profile.resorts;
+    if !resorted && !writers.iter().any(|writer| writer.needs_template()) {
         return Ok(None);
     }
     let file = match &request.template {

@@ -112,11 +112,12 @@ impl<'a> Reader<'a> {
                 1 => {
                     let node = self.graphs[id.0].nodes.len();
                     let read = field.message().and_then(|message| self.node(message, (id, node), depth));
-                    let read = read.unwrap_or_else(|error| {
+                    let mut read = read.unwrap_or_else(|error| {
                         let place = format!("{}, node {node}", self.place(id));
                         self.wrong(&place, &error);
                         Node::default()
                     });
+                    read.at = field.at..field.end;
                     self.graphs[id.0].nodes.push(read);
                     if self.errors.len() >= MAX_ERRORS {
                         return Ok(());

@@ -36,7 +36,11 @@ fn ints(view: &mut View<'_, '_>, result: &TensorFact) -> Option<Dims> {
         "Size" => Some(vec![view.tensor(0)?.count()]),
         "Identity" | "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" => view.content(0).cloned(),
         "Cast" | "CastLike" => match (&view.tensor(0)?.content, &view.tensor(0)?.floats) {
-            (Some(content), _) if result.elem != elem::BOOL => Some(content.clone()),
+            (Some(content), _) if result.elem == elem::BOOL => {
+                let is_true = |value: &Option<Size>| Some(Size::of((value.as_ref()?.known()? != 0).into()));
+                Some(content.iter().map(is_true).collect())
+            }
+            (Some(content), _) => Some(content.clone()),
             (None, Some(floats)) => {
                 let whole = |value: &f64| (value.abs() < 1e15).then(|| Size::of(value.trunc() as i64));
                 Some(floats.iter().map(whole).collect())
@@ -184,9 +188,9 @@ fn transposed(view: &View<'_, '_>) -> Option<Dims> {
     let dims: Vec<usize> = perm.iter().map(|at| shape[*at]).collect();
     picked(data, &dims, |at| {
         let mut place = 0;
-        for axis in 0..shape.len() {
+        for (axis, size) in shape.iter().enumerate() {
             let index = perm.iter().position(|from| *from == axis)?;
-            place = place * shape[axis] + at[index];
+            place = place * size + at[index];
         }
         Some(place)
     })

@@ -175,9 +175,9 @@ fn reshaped(view: &mut View<'_, '_>) -> Option<Dims> {
     let zero_is_copy = view.int("allowzero", 0) == 0;
     let from = view.dims(0).cloned();
     let mut open = None;
-    for at in 0..shape.len() {
-        match shape[at].as_ref().and_then(Size::known) {
-            Some(0) if zero_is_copy => shape[at] = from.as_ref().and_then(|dims| dims.get(at).cloned().flatten()),
+    for (at, size) in shape.iter_mut().enumerate() {
+        match size.as_ref().and_then(Size::known) {
+            Some(0) if zero_is_copy => *size = from.as_ref().and_then(|dims| dims.get(at).cloned().flatten()),
             Some(-1) => open = Some(at),
             Some(size) if size < 0 => return None,
             _ => {}
