@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::time::Instant;
+use std::time::Duration;
 
 fn main() -> std::io::Result<()> {
     let mut args = std::env::args().skip(1);
@@ -37,9 +37,9 @@ fn main() -> std::io::Result<()> {
         let mut times = Vec::new();
         let mut answer = None;
         for _ in 0..3 {
-            let start = Instant::now();
+            let start = cpu();
             answer = solve(&problem, &options, &mut |_| ControlFlow::Continue(())).ok();
-            times.push(start.elapsed().as_secs_f64() * 1e3);
+            times.push((cpu() - start).as_secs_f64() * 1e3);
             if times[0] > 500.0 {
                 break;
             }
@@ -72,6 +72,12 @@ fn main() -> std::io::Result<()> {
         )?;
     }
     writeln!(out, "{all} graphs: {reached} at the best known or below, {proved} proved, {fast} in under 20 ms")
+}
+
+/// Processor time of this thread so far.
+fn cpu() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    Duration::from_nanos(text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0))
 }
 
 fn effort() -> u64 {

@@ -17,6 +17,11 @@ use crate::validate::{find, join};
 /// More sets than this, and one set of all candidates of the op stands for them (weaker, still sound).
 const MOST_SETS: usize = 32;
 
+/// Arcs that one flow may look at: any flow bounds, a maximum one best. On large graphs the limit grows with ops and their operands.
+const FLOW_LIMIT: u64 = 20_000_000;
+/// See [`FLOW_LIMIT`].
+const FLOW_PER_SIZE: u64 = 8;
+
 /// Computes bounds for ops of one problem.
 pub(crate) struct Bounder<'p> {
     problem: &'p Problem,
@@ -72,6 +77,8 @@ impl<'p> Bounder<'p> {
             problem,
             model,
         };
+        let size = b.model.n + b.model.touch.pairs().len();
+        b.cutter.net.limit = FLOW_LIMIT.max(FLOW_PER_SIZE * size as u64);
         b.collect(options, at);
         b.join_held(options, at);
         b

@@ -20,6 +20,8 @@ pub(crate) struct Cursor<'m> {
     users_left: Vec<u32>,
     total: Vec<u32>,
     class_live: Vec<(i64, i64)>,
+    /// Per class, its storages that are live, in no order.
+    class_storages: Vec<Vec<u32>>,
     /// Ops that touch a storage of a class.
     classed: Vec<bool>,
     group_run: Vec<u32>,
@@ -67,6 +69,7 @@ impl<'m> Cursor<'m> {
             users_left: total.clone(),
             total,
             class_live: crate::replay::initial_classes(m),
+            class_storages: vec![Vec::new(); m.limits.len()],
             classed: classed(m),
             group_run: vec![0; m.groups],
             group_size: vec![0; m.groups],
@@ -75,6 +78,9 @@ impl<'m> Cursor<'m> {
             first: if forward { m.first } else { 0 },
             scratch_pairs: Vec::new(),
         };
+        for s in (0..m.size.len()).filter(|&s| m.open[s] && m.class[s] != NONE) {
+            c.class_storages[m.class[s] as usize].push(s as u32);
+        }
         for v in 0..m.n {
             if c.left[v] == 0 {
                 c.ready[v / 64] |= 1 << (v % 64);
@@ -93,7 +99,7 @@ impl<'m> Cursor<'m> {
         self.done[v as usize / 64] >> (v % 64) & 1 == 1
     }
 
-    fn starts(&self, s: usize) -> bool {
+    pub(crate) fn starts(&self, s: usize) -> bool {
         !self.m.open[s] && self.users_left[s] == self.total[s]
     }
 
@@ -190,6 +196,11 @@ impl<'m> Cursor<'m> {
         &self.class_live
     }
 
+    /// Storages of a class that are live, in no order.
+    pub(crate) fn class_storages(&self, class: usize) -> &[u32] {
+        &self.class_storages[class]
+    }
+
     /// `v` runs.
     pub(crate) fn apply(&mut self, v: u32) {
         let m = self.m;
@@ -257,6 +268,12 @@ impl<'m> Cursor<'m> {
         if self.m.class[s] != NONE {
             let c = &mut self.class_live[self.m.class[s] as usize];
             *c = (c.0 + sign, c.1 + sign * self.m.size[s]);
+            let live = &mut self.class_storages[self.m.class[s] as usize];
+            match live.iter().position(|&x| x as usize == s) {
+                Some(at) if sign < 0 => drop(live.swap_remove(at)),
+                None if sign > 0 => live.push(s as u32),
+                _ => {}
+            }
         }
     }
 

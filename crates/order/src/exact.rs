@@ -10,6 +10,8 @@
 //! Neither loses a schedule that fits into `B` *or more*. When a front's search runs dry, no schedule fits into `B`, and the least budget that
 //! was refused is the next `B`; all commitments stay valid. When the fronts meet, `B` is the optimum.
 //!
+//! Before that, what the fronts have committed, with an order that is known in between, is tried as an order of its own: often better than what was known.
+//!
 //! With classes, free moves must not raise a class and commitments must be minimal in every class; with groups, both
 //! happen only outside a group.
 //!
@@ -28,7 +30,7 @@ use std::collections::BinaryHeap;
 pub(crate) struct Exact {
     /// Every order needs at least so much (`i64::MAX`: no order satisfies the constraints).
     pub(crate) lower: i64,
-    /// An order with peak `lower`, when the search came to its end below the bound it was given.
+    /// An order below the bound that was given: with peak `lower` when the search came to its end, else the incumbent with what was committed.
     pub(crate) order: Option<Vec<u32>>,
 }
 
@@ -43,9 +45,10 @@ pub(crate) struct Limits {
     pub(crate) effort: u64,
 }
 
-/// Searches `model`.
+/// Searches `model`; `incumbent` is a legal order (or empty).
 pub(crate) fn search(
     model: &Model,
+    incumbent: &[u32],
     limits: Limits,
     stats: &mut Stats,
     stop: &mut dyn FnMut(u64, i64) -> bool,
@@ -55,6 +58,10 @@ pub(crate) fn search(
         cutter: Cutter::new(model),
         fronts: [Front::new(model, true), Front::new(&back, false)],
         budget: limits.lower,
+        upper: limits.upper,
+        incumbent,
+        better: None,
+        stitched: 0,
         spent: 0,
         effort: limits.effort,
         states: States::default(),
@@ -62,7 +69,7 @@ pub(crate) fn search(
         seq: Vec::new(),
         stop,
     };
-    let found = s.run(limits.upper);
+    let found = s.run();
     s.stats.nodes += s.spent;
     found
 }
@@ -90,6 +97,12 @@ struct Search<'m, 's> {
     cutter: Cutter,
     fronts: [Front<'m>; 2],
     budget: i64,
+    upper: i64,
+    incumbent: &'s [u32],
+    /// The incumbent with what was committed, below the bound that was given.
+    better: Option<Vec<u32>>,
+    /// `spent` when this was last tried: once for as many nodes as there are ops.
+    stitched: u64,
     spent: u64,
     effort: u64,
     states: States,
@@ -101,17 +114,20 @@ struct Search<'m, 's> {
 const FIRST_LIMIT: usize = 32;
 
 impl Search<'_, '_> {
-    fn run(&mut self, upper: i64) -> Exact {
+    fn run(&mut self) -> Exact {
         let fronts = if self.fronts[0].cursor.m.has_first() { 1 } else { 2 };
         let mut limit = FIRST_LIMIT;
         loop {
             let mut progress = false;
             for f in 0..fronts {
-                if self.budget >= upper {
-                    return Exact { lower: upper, order: None };
+                if self.budget >= self.upper {
+                    return Exact { lower: self.upper, order: self.better.take() };
                 }
                 match self.excursion(f, limit) {
-                    Outcome::Commit => progress = true,
+                    Outcome::Commit => {
+                        progress = true;
+                        self.stitch();
+                    }
                     Outcome::Reached => return self.finished(),
                     Outcome::Limit => {}
                     Outcome::Dry(next) => {
@@ -124,8 +140,24 @@ impl Search<'_, '_> {
             limit = if progress { FIRST_LIMIT } else { limit * 4 };
             if self.spent > self.effort || (self.stop)(self.spent, self.budget) {
                 self.stats.limited = true;
-                return Exact { lower: self.budget, order: None };
+                return Exact { lower: self.budget, order: self.better.take() };
             }
+        }
+    }
+
+    /// What the fronts have committed, with the ops between them as the incumbent has them: an order that may be better than any before.
+    fn stitch(&mut self) {
+        let n = self.fronts[0].cursor.m.n;
+        if self.incumbent.len() != n || self.spent < self.stitched + n as u64 {
+            return;
+        }
+        self.stitched = self.spent;
+        let [forward, back] = &self.fronts;
+        let between = self.incumbent.iter().filter(|&&v| !forward.cursor.is_done(v) && !back.cursor.is_done(v));
+        let order: Vec<u32> = forward.path.iter().chain(between).chain(back.path.iter().rev()).copied().collect();
+        if let Some(peak) = crate::replay::peak(forward.cursor.m, &order).filter(|peak| *peak < self.upper) {
+            self.upper = peak;
+            self.better = Some(order);
         }
     }
 

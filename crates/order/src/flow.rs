@@ -11,7 +11,7 @@ pub(crate) const SOURCE: u32 = 0;
 pub(crate) const SINK: u32 = 1;
 
 /// A network, built edge by edge.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Network {
     head: Vec<u32>,
     next: Vec<u32>,
@@ -23,6 +23,25 @@ pub(crate) struct Network {
     path: Vec<u32>,
     /// Arcs looked at since the network object was made.
     pub(crate) scanned: u64,
+    /// Arcs that a run may look at; one that needs more ends with a flow that is not maximum.
+    pub(crate) limit: u64,
+}
+
+impl Default for Network {
+    fn default() -> Network {
+        Network {
+            head: Vec::new(),
+            next: Vec::new(),
+            to: Vec::new(),
+            residual: Vec::new(),
+            level: Vec::new(),
+            current: Vec::new(),
+            queue: Vec::new(),
+            path: Vec::new(),
+            scanned: 0,
+            limit: u64::MAX,
+        }
+    }
 }
 
 const END: u32 = u32::MAX;
@@ -60,13 +79,14 @@ impl Network {
         self.residual[e as usize + 1]
     }
 
-    /// The value of a maximum flow.
+    /// The value of a maximum flow (or of a smaller one, where the limit was met).
     pub(crate) fn run(&mut self) -> i64 {
         let mut value = 0;
-        while self.levels() {
+        let end = self.scanned.saturating_add(self.limit);
+        while self.scanned < end && self.levels() {
             self.current.clear();
             self.current.extend_from_slice(&self.head);
-            value += self.blocking();
+            value += self.blocking(end);
         }
         value
     }
@@ -96,7 +116,7 @@ impl Network {
         self.level[SINK as usize] != END
     }
 
-    fn blocking(&mut self) -> i64 {
+    fn blocking(&mut self, end: u64) -> i64 {
         let mut value = 0;
         self.path.clear();
         let mut u = SOURCE;
@@ -115,6 +135,9 @@ impl Network {
                     if self.residual[e as usize] == 0 {
                         first_full = k;
                     }
+                }
+                if self.scanned >= end {
+                    return value;
                 }
                 // Go on from the tail of the first edge that is full.
                 self.path.truncate(first_full + 1);

@@ -50,8 +50,16 @@ struct Greedy<'a> {
     started: Vec<bool>,
     class_live: Vec<(i64, i64)>,
     steps: usize,
-    heap: BinaryHeap<Reverse<(i64, i64, u32)>>,
+    heap: Heap,
+    /// Ready ops that a class has no room for, by class: looked at again when it has.
+    parked: Vec<Heap>,
+    /// Ready ops of groups that wait for others.
+    waiting: Vec<Vec<Entry>>,
 }
+
+/// A key and its op, the least on top.
+type Entry = Reverse<(i64, i64, u32)>;
+type Heap = BinaryHeap<Entry>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -82,6 +90,8 @@ impl<'a> Greedy<'a> {
             class_live: crate::replay::initial_classes(model),
             steps: 0,
             heap: BinaryHeap::with_capacity(model.n),
+            parked: vec![BinaryHeap::new(); model.limits.len()],
+            waiting: vec![Vec::new(); model.groups],
         };
         if model.groups > 0 {
             g.count_groups();
@@ -161,44 +171,76 @@ impl<'a> Greedy<'a> {
     fn next(&mut self) -> Option<u32> {
         if self.open != NONE {
             let ready = &self.group_ready[self.open as usize];
-            let fits = |v: &u32| self.state[*v as usize] == State::Ready && self.fits(*v);
+            let fits = |v: &u32| self.state[*v as usize] == State::Ready && self.full_for(*v).is_none();
             return ready.iter().copied().filter(fits).min_by_key(|&v| self.key(v));
         }
-        let mut blocked = Vec::new();
+        // Ops that fit later only, though no class is full.
+        let mut large = Vec::new();
         let mut found = None;
-        while let Some(Reverse(entry)) = self.heap.pop() {
+        while let Some(Reverse(entry)) = self.pop() {
             let v = entry.2;
             if self.state[v as usize] != State::Ready || entry != self.key(v) {
                 continue;
             }
             let group = self.model.group[v as usize];
-            if (group == NONE || self.group_wait[group as usize] == 0) && self.fits(v) {
-                found = Some(v);
-                break;
+            if group != NONE && self.group_wait[group as usize] > 0 {
+                self.waiting[group as usize].push(Reverse(entry));
+                continue;
             }
-            blocked.push(Reverse(entry));
+            match self.full_for(v) {
+                None => {
+                    found = Some(v);
+                    break;
+                }
+                Some(class) if self.has_room(class) => large.push(Reverse(entry)),
+                Some(class) => self.parked[class].push(Reverse(entry)),
+            }
         }
-        self.heap.extend(blocked);
+        self.heap.extend(large);
         found
     }
 
-    /// Whether `v` keeps the class limits now (in-place pairs are not counted on).
-    fn fits(&self, v: u32) -> bool {
+    /// The least entry of those that no full class keeps back.
+    fn pop(&mut self) -> Option<Entry> {
+        let parked = (0..self.parked.len()).filter(|&class| !self.parked[class].is_empty() && self.has_room(class));
+        let best = parked.max_by_key(|&class| self.parked[class].peek().copied());
+        match best {
+            Some(class) if self.parked[class].peek() > self.heap.peek() => self.parked[class].pop(),
+            _ => self.heap.pop(),
+        }
+    }
+
+    /// Storages and bytes of a class that are live now.
+    fn live_in(&self, class: usize) -> (i64, i64) {
+        let (live, first) = (self.class_live[class], self.model.first_class[class]);
+        if self.steps == 0 { (live.0 + first.0, live.1 + first.1) } else { live }
+    }
+
+    fn has_room(&self, class: usize) -> bool {
+        let (live, limit) = (self.live_in(class), self.model.limits[class]);
+        live.0 < limit.count && live.1 < limit.bytes
+    }
+
+    /// A class that has no room for what `v` starts (in-place pairs are not counted on).
+    fn full_for(&self, v: u32) -> Option<usize> {
         let m = self.model;
         if m.limits.is_empty() {
-            return true;
+            return None;
         }
-        let mut count = self.class_live.clone();
-        for &s in m.touch.row(v as usize) {
-            if m.class[s as usize] != NONE && !self.started[s as usize] {
-                count[m.class[s as usize] as usize].0 += 1;
-                count[m.class[s as usize] as usize].1 += m.size[s as usize];
-            }
+        let starts = || {
+            let new = m.touch.row(v as usize).iter().map(|&s| s as usize);
+            new.filter(|&s| m.class[s] != NONE && !self.started[s])
+        };
+        let over = |class: usize| {
+            let mut live = self.live_in(class);
+            starts().filter(|&s| m.class[s] as usize == class).for_each(|s| live = (live.0 + 1, live.1 + m.size[s]));
+            live.0 > m.limits[class].count || live.1 > m.limits[class].bytes
+        };
+        if self.steps == 0 {
+            // The first step may be too full already.
+            return (0..m.limits.len()).find(|&class| over(class));
         }
-        (0..count.len()).all(|c| {
-            let first = if self.steps == 0 { m.first_class[c] } else { (0, 0) };
-            count[c].0 + first.0 <= m.limits[c].count && count[c].1 + first.1 <= m.limits[c].bytes
-        })
+        starts().map(|s| m.class[s] as usize).find(|&class| over(class))
     }
 
     fn run(&mut self, v: u32) {
@@ -231,6 +273,9 @@ impl<'a> Greedy<'a> {
             let other = m.group[w as usize];
             if other != NONE && other != group {
                 self.group_wait[other as usize] -= 1;
+                if self.group_wait[other as usize] == 0 {
+                    self.heap.append(&mut BinaryHeap::from(std::mem::take(&mut self.waiting[other as usize])));
+                }
             }
             if self.left[w as usize] == 0 {
                 self.ready(w);

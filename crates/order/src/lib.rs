@@ -12,6 +12,7 @@ mod certificate;
 mod csr;
 mod cursor;
 mod cut;
+mod deadlock;
 mod error;
 mod exact;
 mod explain;

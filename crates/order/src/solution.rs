@@ -80,8 +80,6 @@ pub struct Stats {
     pub flows: u64,
     /// Budgets refuted by the exact search.
     pub refuted: u64,
-    /// Independent regions between choke points.
-    pub regions: u64,
     /// Moves accepted by local search.
     pub moves: u64,
     /// Whether a limit (effort or the caller's stop) ended the search early.

@@ -4,8 +4,9 @@
 //! search; what stands behind `peak == lower_bound` is told apart.
 
 use crate::attempt::{self, Attempt};
-use crate::beam;
+use crate::beam::{self, How, Ties};
 use crate::bound::Bounder;
+use crate::certificate::Certificate;
 use crate::error::OrderError;
 use crate::exact::{self, Limits};
 use crate::ids::OpId;
@@ -16,9 +17,15 @@ use crate::solution::{
 };
 use crate::taken::{Taken, merged};
 use crate::{infeasible, model, portfolio, replay, window};
+use rustc_hash::FxHashMap;
 
 /// Ops at the peak whose flow bound is computed.
 const MOST_PEAK_OPS: usize = 12;
+/// And at most so many times the ops of the graph.
+const PEAK_WORK: usize = 1_000_000;
+/// How beams are led at each width: backwards or not, which of equal states go first, whether only peaks up to the bound are alike.
+const BEAMS: [(bool, Ties, bool); 4] =
+    [(false, Ties::Op, true), (true, Ties::Op, true), (false, Ties::Op, false), (false, Ties::Age, true)];
 /// With at most so many open candidates every choice is searched, so that the whole is proved.
 const MOST_CHOICES: usize = 7;
 
@@ -28,8 +35,17 @@ const MOST_CHOICES: usize = 7;
 /// [`Failure`] when the classes cannot be satisfied or were not, or the order to keep is not legal.
 pub fn solve(problem: &Problem, options: &Options, watch: Watch<'_>) -> Result<Solution, Failure> {
     let required = required(problem);
-    let mut search =
-        Search { problem, options, required, stats: Stats::default(), watch, proved_search: false, lower: 0 };
+    let mut search = Search {
+        problem,
+        options,
+        required,
+        stats: Stats::default(),
+        watch,
+        proved_search: false,
+        lower: 0,
+        bounder: None,
+        bounds: FxHashMap::default(),
+    };
     let best = match options.order {
         OrderMode::Input if !problem.input_legal => return Err(Failure::Order(illegal(problem))),
         OrderMode::Input => search.keep((0..problem.ops() as u32).collect()),
@@ -78,9 +94,12 @@ struct Search<'p, 'w> {
     /// Every choice of candidates was searched to its end: `lower` holds for all schedules.
     proved_search: bool,
     lower: i64,
+    bounder: Option<Bounder<'p>>,
+    /// Flow bounds found so far, by op.
+    bounds: FxHashMap<u32, i64>,
 }
 
-impl Search<'_, '_> {
+impl<'p> Search<'p, '_> {
     /// A given order; only candidates are decided.
     fn keep(&mut self, order: Vec<u32>) -> Option<Attempt> {
         let fixed = |decided: &Taken| {
@@ -146,7 +165,9 @@ impl Search<'_, '_> {
             (self.proved_search, self.lower) = (true, best.peak);
             return best;
         }
-        let mut lower = if best.order.is_empty() { 0 } else { self.flows(&best) };
+        // Without effort the certificate that is made in the end has to do.
+        let skip = best.order.is_empty() || self.options.effort == 0;
+        let mut lower = if skip { 0 } else { self.flows(&best) };
         self.proved_search = lower >= best.peak;
         self.lower = lower.min(best.peak);
         if self.proved_search || self.options.effort == 0 {
@@ -155,19 +176,31 @@ impl Search<'_, '_> {
         let floor = (0..best.model.n).map(|v| held_by(&best.model, v)).max().unwrap_or(0);
         lower = lower.max(floor).max(best.model.start_bytes());
         let effort = self.options.effort.saturating_sub(self.stats.nodes);
-        let limits = Limits { lower, upper: best.peak, effort: effort / 2 };
+        // Classes make few moves free: a search soon has more states than it can look at.
+        let classes = !best.model.limits.is_empty();
+        let limits = Limits { lower, upper: best.peak, effort: if classes { effort / 4 } else { effort / 2 } };
         let (watch, peak, spent) = (&mut self.watch, best.peak, self.stats.nodes);
         let mut stop = |nodes: u64, bound: i64| {
             let progress = Progress { nodes: spent + nodes, peak: peak as u64, lower_bound: bound as u64 };
             watch(progress).is_break()
         };
-        let found = exact::search(&best.model, limits, &mut self.stats, &mut stop);
+        let found = exact::search(&best.model, &best.order, limits, &mut self.stats, &mut stop);
         let lower = found.lower;
         if let Some(order) = found.order {
             self.improve(&mut best, order);
-        } else {
+        }
+        if lower < best.peak {
+            let start = best.clone();
             self.windows(&mut best, lower, effort / 4);
-            self.forced(&mut best, lower, effort / 4);
+            if classes {
+                // Few orders lead through classes: the beams are not held to what windows made of the start.
+                let mut wide = start;
+                self.beams(&mut wide, lower, effort / 2);
+                best = if wide.peak < best.peak { wide } else { best };
+                self.windows(&mut best, lower, effort / 4);
+            } else {
+                self.beams(&mut best, lower, effort / 4);
+            }
         }
         self.lower = lower.min(best.peak);
         self.proved_search = lower >= best.peak;
@@ -187,23 +220,24 @@ impl Search<'_, '_> {
         self.improve(best, order);
     }
 
-    /// Beam searches in both directions, at growing widths, for what is left of the effort.
-    fn forced(&mut self, best: &mut Attempt, lower: i64, effort: u64) {
+    /// Beam searches, wider and wider, for what is left of the effort: both directions, peaks alike up to the bound or up to what is known.
+    fn beams(&mut self, best: &mut Attempt, lower: i64, effort: u64) {
         let end = self.stats.nodes.saturating_add(effort);
         let mut width = 4;
-        while lower < best.peak && self.stats.nodes < end {
-            for backwards in [false, true] {
-                let left = end.saturating_sub(self.stats.nodes);
-                let order = beam::search(&best.model, backwards, width, (lower, best.peak), left, &mut self.stats);
-                if let Some(order) = order {
+        // A beam wider than any frontier can be has nothing more to try.
+        while width < 1 << 24 {
+            for (backwards, ties, to_bound) in BEAMS {
+                if lower >= best.peak || self.stats.nodes >= end {
+                    return;
+                }
+                let floor = if to_bound { lower } else { best.peak - 1 };
+                let effort = end - self.stats.nodes;
+                let how = How { backwards, width, ties, floor, upper: best.peak, effort };
+                if let Some(order) = beam::search(&best.model, how, &mut self.stats) {
                     self.improve(best, order);
                 }
             }
-            // A beam wider than any frontier can be has nothing more to try.
-            if width > 1 << 24 {
-                break;
-            }
-            width *= 4;
+            width *= 2;
         }
     }
 
@@ -217,18 +251,40 @@ impl Search<'_, '_> {
 
     /// The best flow bound from the ops at the peak.
     fn flows(&mut self, best: &Attempt) -> i64 {
-        let mut bounder = Bounder::new(self.problem, &self.required, self.options);
-        let ops = peak_ops(best);
-        ops.into_iter().map(|v| bounder.bound(v, &mut self.stats)).max().unwrap_or(0)
+        peak_ops(best).into_iter().map(|v| self.bound(v)).max().unwrap_or(0)
     }
 
-    fn finish(self, best: Attempt) -> Option<Solution> {
-        let (problem, mut stats) = (self.problem, self.stats);
+    fn bound(&mut self, v: u32) -> i64 {
+        if let Some(bound) = self.bounds.get(&v) {
+            return *bound;
+        }
+        let (bounder, stats) = self.bounder();
+        let bound = bounder.bound(v, stats);
+        self.bounds.insert(v, bound);
+        bound
+    }
+
+    fn bounder(&mut self) -> (&mut Bounder<'p>, &mut Stats) {
+        let new = || Bounder::new(self.problem, &self.required, self.options);
+        (self.bounder.get_or_insert_with(new), &mut self.stats)
+    }
+
+    /// The strongest certificate from the ops at the peak.
+    fn certificate(&mut self, best: &Attempt) -> Option<Certificate> {
+        let ops = peak_ops(best);
+        let strongest = match ops[..] {
+            [only] => Some(only),
+            _ => ops.into_iter().max_by_key(|&v| (self.bound(v), std::cmp::Reverse(v))),
+        };
+        let (bounder, stats) = self.bounder();
+        strongest.map(|v| bounder.certificate(v, stats))
+    }
+
+    fn finish(mut self, best: Attempt) -> Option<Solution> {
+        let problem = self.problem;
         let (taken, peak, peak_step) = attempt::complete(problem, &best)?;
-        let mut bounder = Bounder::new(problem, &self.required, self.options);
-        let certificates = peak_ops(&best).into_iter().map(|v| (bounder.bound(v, &mut stats), v));
-        let strongest = certificates.max_by_key(|(bound, v)| (*bound, std::cmp::Reverse(*v)));
-        let certificate = strongest.map(|(_, v)| bounder.certificate(v, &mut stats));
+        let certificate = self.certificate(&best);
+        let stats = self.stats;
         let flow = certificate.as_ref().map_or(0, |certificate| certificate.bound);
         let searched = self.lower.max(0) as u64;
         let proof = match () {
@@ -288,9 +344,10 @@ fn peak_ops(best: &Attempt) -> Vec<u32> {
     let Some((held, _)) = replay::profile(&best.model, &best.order) else { return Vec::new() };
     let peak = held.iter().copied().max().unwrap_or(0);
     let mut ops: Vec<u32> = (0..held.len()).filter(|&k| held[k] == peak).map(|k| best.order[k]).collect();
-    let excess = ops.len().saturating_sub(MOST_PEAK_OPS);
+    let most = (PEAK_WORK / best.model.n.max(1)).clamp(1, MOST_PEAK_OPS);
+    let excess = ops.len().saturating_sub(most);
     if excess > 0 {
-        ops.drain(MOST_PEAK_OPS / 2..MOST_PEAK_OPS / 2 + excess);
+        ops.drain(most / 2..most / 2 + excess);
     }
     ops
 }

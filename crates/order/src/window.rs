@@ -6,7 +6,7 @@
 //!
 //! Counts windows put back as moves.
 
-use crate::beam;
+use crate::beam::{self, How, Ties};
 use crate::csr::Csr;
 use crate::exact::{self, Limits};
 use crate::model::{Limit, Model, NONE};
@@ -93,12 +93,14 @@ impl<'m> Windows<'m> {
         let effort = EFFORT_PER_STEP * (b - a) as u64;
         let limits = Limits { lower: bounds.0, upper: bounds.1, effort };
         let mut used = Stats::default();
-        let found = exact::search(&window, limits, &mut used, &mut |_, _| false);
+        let found = exact::search(&window, &[], limits, &mut used, &mut |_, _| false);
         stats.nodes += used.nodes.max(effort / 8);
         stats.states += used.states;
         // Not found and not refuted: a narrow beam from either end.
         let open = found.order.is_none() && found.lower < bounds.1;
-        let beam = |back: &bool| beam::search(&window, *back, BEAM, bounds, effort * 4, &mut *stats);
+        let (floor, upper) = bounds;
+        let how = How { backwards: false, width: BEAM, ties: Ties::Op, floor, upper, effort: effort * 4 };
+        let beam = |back: &bool| beam::search(&window, How { backwards: *back, ..how }, &mut *stats);
         let beam = if open { [true, false].iter().find_map(beam) } else { None };
         let Some(inner) = found.order.or(beam) else { return false };
         let new: Vec<u32> = inner.iter().map(|&v| order[a + v as usize]).collect();
