@@ -45,7 +45,7 @@ pub static INFO: PassInfo = PassInfo {
             summary: "auto (the profile's packer, else search), or a method of the packing solver: search, portfolio, first-fit, best-fit, skyline, hill-climb, litert, tflm",
             default: "auto",
         },
-        OptionSpec { name: "effort", summary: "most work of the search, in nodes times storages", default: "50000000" },
+        OptionSpec { name: "effort", summary: "most work of the search, in nodes times storages", default: "1000000000" },
     ],
     build: |options| {
         let effort = options.get(&INFO, "effort")?;
@@ -69,6 +69,9 @@ pub fn packer_of(profile: &Profile) -> Option<Method> {
     }
 }
 
+/// Fewer storages get no more nodes than this many do: what a million nodes do not settle stays open.
+const FEW: u64 = 1_000;
+
 struct AssignOffsets {
     method: Option<Method>,
     effort: u64,
@@ -81,7 +84,7 @@ impl Pass for AssignOffsets {
         let arenas = arenas(module)?;
         let packing = Packing::new(module, &flow, &arenas)?;
         let method = self.method.or_else(|| packer_of(cx.profile)).unwrap_or(Method::Search);
-        let nodes = self.effort / (packing.storages.len() as u64).max(1);
+        let nodes = self.effort / (packing.storages.len() as u64).max(FEW);
         let outcome = pack(&packing, method, nodes, cx.stop);
         if outcome.verdict != Verdict::Fits {
             return Err(misfit::explain(module, &flow, &packing, &arenas, method, &outcome));

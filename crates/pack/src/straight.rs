@@ -166,7 +166,7 @@ fn cores(run: &mut Run<'_, '_>, plain: &Plain, goal: u64) {
             continue;
         }
         before = keep.len();
-        let nodes = (100 * keep.len() as u64 + 10_000).min(run.left() / 4);
+        let nodes = (20 * keep.len() as u64 + 5_000).min(run.left() / 4);
         let (answer, spent) = core::solve(
             plain,
             &keep,
