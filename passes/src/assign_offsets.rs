@@ -45,7 +45,11 @@ pub static INFO: PassInfo = PassInfo {
             summary: "auto (the profile's packer, else search), or a method of the packing solver: search, portfolio, first-fit, best-fit, skyline, hill-climb, litert, tflm",
             default: "auto",
         },
-        OptionSpec { name: "effort", summary: "most work of the search, in nodes times storages", default: "1000000000" },
+        OptionSpec {
+            name: "effort",
+            summary: "most work of the search, in nodes times storages",
+            default: "1000000000",
+        },
     ],
     build: |options| {
         let effort = options.get(&INFO, "effort")?;

@@ -31,7 +31,10 @@ pub(crate) fn solve(problem: &Problem, plain: &Plain, options: &Options, watch: 
     run.infeasible = overload(problem, plain);
     match options.method {
         Method::Search => search(&mut run, plain),
-        Method::Portfolio => skylines(&mut run, plain),
+        Method::Portfolio => {
+            skylines(&mut run, plain);
+            noisy(&mut run, plain);
+        }
         Method::Skyline(order) => sky(&mut run, plain, order),
         method => peers::run(&mut run, &Model::new(problem), method),
     }
@@ -58,6 +61,9 @@ fn overload(problem: &Problem, plain: &Plain) -> Option<Infeasible> {
 
 fn search(run: &mut Run<'_, '_>, plain: &Plain) {
     skylines(run, plain);
+    if plain.len() > SMALL {
+        noisy(run, plain);
+    }
     if run.done() {
         return;
     }
@@ -84,6 +90,9 @@ fn search(run: &mut Run<'_, '_>, plain: &Plain) {
         let fit = run.options.goal == Goal::Fit;
         let share = if fit { run.left() / 2 } else { (200 * plain.len() as u64 + 50_000).min(run.left() / 2) };
         ask(run, plain, exact, goal, share);
+    }
+    if plain.len() <= SMALL {
+        noisy(run, plain);
     }
     if pairs <= MANY_PAIRS && !run.done() {
         let floor = run.lower_bound;
@@ -120,7 +129,7 @@ fn sky(run: &mut Run<'_, '_>, plain: &Plain, order: Order) {
     run.offer(plain.solution(run.problem, &offsets));
 }
 
-/// Skylines by several orders, then by area with noise, as many as a few million items' work allows.
+/// Skylines by several orders.
 fn skylines(run: &mut Run<'_, '_>, plain: &Plain) {
     let (orders, blends): (&[Order], &[(u64, u64)]) = match plain.len() {
         0..=20_000 => (
@@ -142,12 +151,16 @@ fn skylines(run: &mut Run<'_, '_>, plain: &Plain) {
             return;
         }
     }
+}
+
+/// Skylines by area with noise, as many as some ten thousand items' work allows.
+fn noisy(run: &mut Run<'_, '_>, plain: &Plain) {
     let rounds = (10_000 / plain.len().max(1)).min(40) as u64;
     for seed in 0..rounds {
-        filled(run, plain, &skyline::noisy(plain, seed));
         if run.done() {
             return;
         }
+        filled(run, plain, &skyline::noisy(plain, seed));
     }
 }
 

@@ -12,20 +12,27 @@ use crate::plain::Plain;
 enum Weight {
     /// Lifetime, then size.
     Life,
+    /// Lifetime, then the load of its fullest section.
+    LifeLoad,
+    /// How many others it is live with, then size.
+    Degree,
     /// The load of its fullest section, then area.
     LoadArea,
     /// Size, then lifetime.
     Size,
 }
 
+/// Above this many items the last turn joins in: it pays where much is loose.
+const LOOSE: usize = 600;
+
 /// A valley rule, a weight, and the noise on it in 64ths.
 const TURNS: [(Rule, Weight, u64); 6] = [
-    (Rule::Tightest, Weight::LoadArea, 8),
+    (Rule::Tightest, Weight::LifeLoad, 8),
     (Rule::Fewest, Weight::LoadArea, 8),
     (Rule::Fewest, Weight::Life, 8),
-    (Rule::Tightest, Weight::Size, 16),
-    (Rule::Lowest, Weight::LoadArea, 8),
-    (Rule::Tightest, Weight::Life, 8),
+    (Rule::Tightest, Weight::Size, 28),
+    (Rule::Narrowest, Weight::Degree, 16),
+    (Rule::Tightest, Weight::LoadArea, 8),
 ];
 
 /// Rounds of turns after which short searches join in, and how many a round.
@@ -71,8 +78,9 @@ impl<'a> Restarts<'a> {
         let last = self.search.nodes.saturating_add(nodes);
         let fresh = (0, 2 * self.plain.len() as u64 + 16);
         let (mut turn, mut limit) = self.pending.get(&capacity).copied().unwrap_or(fresh);
+        let turns = if self.plain.len() > LOOSE { &TURNS[..] } else { &TURNS[..TURNS.len() - 1] };
         loop {
-            let (rule, weight, noise) = TURNS[turn % TURNS.len()];
+            let (rule, weight, noise) = turns[turn % turns.len()];
             let priority = self.priority(weight, noise);
             let left = last.saturating_sub(self.search.nodes);
             match self.search.run(rule, &priority, limit.min(left)) {
@@ -80,11 +88,11 @@ impl<'a> Restarts<'a> {
                 End::Exhausted => return Answer::Exhausted,
                 End::Limit => turn += 1,
             }
-            if turn % TURNS.len() == 0 {
-                if turn > LATE * TURNS.len() && self.short_runs(last) {
+            if turn % turns.len() == 0 {
+                if turn > LATE * turns.len() && self.short_runs(last) {
                     return Answer::Found(self.search.state.offset.clone());
                 }
-                limit += limit / 3;
+                limit += limit / 4;
             }
             if self.search.nodes >= last || stop(self.search.nodes) {
                 break;
@@ -109,17 +117,17 @@ impl<'a> Restarts<'a> {
         let wide = plain.sections.count() as u64 + 1;
         // Fractions of 2^20, whatever the units.
         let scaled = |x: u64, most: u64| ((u128::from(x) << 20) / u128::from(most.max(1))) as u64;
+        let fullest = |cells: std::ops::Range<usize>| plain.load[cells].iter().copied().max().unwrap_or(0);
         (0..plain.len())
             .map(|id| {
                 let cells = plain.from[id] as usize..plain.to[id] as usize;
                 let (life, size) = (scaled(cells.len() as u64, wide), scaled(plain.size[id], most));
                 let base = match weight {
                     Weight::Life => (life << 20) + size,
+                    Weight::LifeLoad => (life << 20) + scaled(fullest(cells), plain.floor),
+                    Weight::Degree => (scaled(self.search.state.degree(id), plain.len() as u64) << 20) + size,
                     Weight::Size => (size << 20) + life,
-                    Weight::LoadArea => {
-                        let load = plain.load[cells].iter().copied().max().unwrap_or(0);
-                        (scaled(load, plain.floor) << 28) + ((life * size) >> 12)
-                    }
+                    Weight::LoadArea => (scaled(fullest(cells), plain.floor) << 28) + ((life * size) >> 12),
                 };
                 base * (64 - noise + self.random(2 * noise + 1))
             })

@@ -18,10 +18,10 @@ const MAX_FAILED: usize = 8_000_000;
 /// How valleys are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// The lowest.
-    Lowest,
     /// The one with the least room to spare in a section, then the lowest.
     Tightest,
+    /// The one with the fewest sections, then the lowest.
+    Narrowest,
     /// The one whose corner has the fewest candidates, then the lowest.
     Fewest,
 }
@@ -313,7 +313,7 @@ impl Search {
         let state = &self.state;
         let cells = valley.from as usize..valley.to as usize;
         match rule {
-            Rule::Lowest => (valley.level, 0),
+            Rule::Narrowest => (u64::from(valley.to - valley.from), valley.level),
             Rule::Tightest => {
                 let room = |cell: usize| state.top[cell].saturating_sub(valley.level + state.waiting[cell]);
                 (cells.filter(|&cell| state.waiting[cell] > 0).map(room).min().unwrap_or(u64::MAX), valley.level)

@@ -136,6 +136,11 @@ impl State {
         self.code[cell] = self.code[cell].wrapping_sub(before).wrapping_add(self.cell_code(cell));
     }
 
+    /// How many items share a section with `item`.
+    pub(super) fn degree(&self, item: usize) -> u64 {
+        self.neighbours.range(item).len() as u64
+    }
+
     pub(super) fn mark(&self) -> usize {
         self.trail.len()
     }
