@@ -12,6 +12,11 @@ use crate::parse::ISOLATED;
 pub const GRAPH_REGIONS: &[&str] =
     &["builtin.module", "gpu.module", "hw.module", "ml_program.subgraph", "tf_executor.graph"];
 
+/// So many operations are followed to find a circle.
+const MOST_FOLLOWED: usize = 10_000;
+/// So many operations of a circle are named.
+const MOST_NAMED: usize = 12;
+
 enum Step {
     Ops(Option<OpId>),
     Block(BlockId),
@@ -138,11 +143,54 @@ impl Verifier<'_> {
             same |= module.parent_block(inner).map(|block| module.block_region(block)) == home;
             around = module.parent_op(inner).filter(|outer| !ISOLATED.contains(&module.op_name(*outer)));
         }
+        let circle = match module.value(value).def() {
+            Def::Result(def, _) if same => self.circle(op, def),
+            _ => None,
+        };
         let name = self.value_name(value);
         let why = if same { "does not dominate this use" } else { "is not visible here" };
         let error = self.error(op, format!("`{name}` {why}"));
         if let Some(place) = place.filter(|place| !place.is_none()) {
             error.related.push((place, format!("`{name}` is defined here")));
+        }
+        error.notes.extend(circle);
+    }
+
+    /// The operations that wait for each other, if that is why `op` reads what `def` makes later.
+    fn circle(&mut self, op: OpId, def: OpId) -> Option<String> {
+        let module = self.module;
+        let block = module.parent_block(op)?;
+        // Backwards from `def`, breadth first: by operation, who reads it on the way.
+        let mut reader: rustc_hash::FxHashMap<OpId, OpId> = rustc_hash::FxHashMap::default();
+        let (mut todo, mut at) = (vec![def], 0);
+        while let Some(next) = todo.get(at).copied().filter(|_| at < MOST_FOLLOWED) {
+            at += 1;
+            if next == op {
+                let path = std::iter::successors(Some(op), |op| (*op != def).then(|| reader[op]));
+                let path: Vec<OpId> = path.take(MOST_NAMED).collect();
+                let mut names: Vec<String> = path.into_iter().map(|op| self.short(op)).collect();
+                names.push(if names.len() < MOST_NAMED { self.short(op) } else { "..".to_owned() });
+                return Some(format!("these wait for each other: {}", names.join(" -> ")));
+            }
+            for made in module.operands(next).filter_map(|value| module.defining_op(value)) {
+                if module.parent_block(made) == Some(block) && made != def && !reader.contains_key(&made) {
+                    reader.insert(made, next);
+                    todo.push(made);
+                }
+            }
+        }
+        None
+    }
+
+    /// What an operation is called: its name, else its first result, else its kind.
+    fn short(&mut self, op: OpId) -> String {
+        let module = self.module;
+        if let Some(name) = module.attr(op, "neap.name").and_then(crate::attr::Attr::as_str) {
+            return format!("`{name}`");
+        }
+        match module.results(op).first() {
+            Some(value) => format!("`{}`", self.value_name(*value)),
+            None => format!("`{}`", module.op_name(op)),
         }
     }
 }

@@ -56,7 +56,7 @@ struct Columns {
 }
 
 /// Names of the columns of values, the best first.
-const NAMES: [&str; 7] = ["names", "values", "value", "name", "tensor", "buffer", "id"];
+const NAMES: [&str; 7] = ["values", "names", "value", "name", "tensor", "buffer", "id"];
 
 impl Columns {
     fn of(header: &csv::StringRecord) -> Option<Columns> {

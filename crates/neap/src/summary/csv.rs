@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// The storages of all functions; ids are unique in the file.
 pub fn csv(summary: &Summary) -> String {
-    let mut out = String::from("id,lower,upper,size,offset,function,arena,align,kind,op,names,at\n");
+    let mut out = String::from("id,lower,upper,size,offset,function,arena,align,kind,op,names,at,values\n");
     let mut id = 0u64;
     for function in &summary.functions {
         for storage in &function.storages {
@@ -16,8 +16,8 @@ pub fn csv(summary: &Summary) -> String {
             let [lower, upper] = storage.live;
             let names = storage.names.join(" ");
             let at: Vec<String> = storage.at.iter().map(u64::to_string).collect();
-            let align = storage.align.to_string();
-            let words = [&function.name, &storage.arena, &align, &kind, &storage.op, &names, &at.join(" ")]
+            let (align, values) = (storage.align.to_string(), storage.values.join(" "));
+            let words = [&function.name, &storage.arena, &align, &kind, &storage.op, &names, &at.join(" "), &values]
                 .map(|word| quoted(word));
             let _ = writeln!(out, "{id},{lower},{upper},{},{offset},{}", storage.size, words.join(","));
             id += 1;

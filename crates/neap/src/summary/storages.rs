@@ -32,6 +32,7 @@ pub(super) fn placed(module: &Module, flow: &Flow<'_>, names: &[String]) -> Resu
         ids[id.index()] = Some(list.len() as u32);
         list.push(one(module, flow, storage, kind, list.len() as u32, names, only));
     }
+    unique(&mut list);
     let mut arenas: Vec<Arena> = Vec::new();
     for arena in &declared {
         let inside: Vec<&Storage> =
@@ -43,6 +44,18 @@ pub(super) fn placed(module: &Module, flow: &Flow<'_>, names: &[String]) -> Resu
     let aligns = list.iter().map(|storage| storage.align).chain(declared.iter().map(|arena| arena.align));
     let base_align = aligns.fold(1, |all, align| lcm(all, align).unwrap_or(all));
     Ok(Placed { storages: list, ids, arenas, base_align })
+}
+
+/// A model may call several values the same: from the second on, a number tells them apart.
+fn unique(storages: &mut [Storage]) {
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    for name in storages.iter_mut().flat_map(|storage| storage.names.iter_mut()) {
+        let count = seen.entry(name.clone()).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            *name = format!("{name}#{count}");
+        }
+    }
 }
 
 fn kind(class: Class) -> Option<Kind> {

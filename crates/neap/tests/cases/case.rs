@@ -70,9 +70,16 @@ pub(crate) struct Run {
     /// So many times, with the same bytes out each time.
     #[serde(default)]
     repeat: u32,
+    /// The name under which its plan is kept.
+    keep: Option<String>,
+    /// The kept plan that this one equals: the same place and time for every name.
+    same_as: Option<String>,
     /// What it waits for.
     pending: Option<String>,
 }
+
+/// Plans that later runs are compared with.
+type Kept = BTreeMap<String, serde_json::Value>;
 
 impl Case {
     /// Runs the case of a folder.
@@ -98,8 +105,9 @@ impl Case {
             Err(error) => return State::Fails(error.to_string()),
         };
         let (mut wrong, mut waits) = (Vec::new(), Vec::from_iter(self.pending.clone()));
+        let mut kept = Kept::new();
         for run in &self.run {
-            match (run.go(folder, tmp.path()), &run.pending) {
+            match (run.go(folder, tmp.path(), &mut kept), &run.pending) {
                 (Ok(()), None) => {}
                 (Err(_), Some(why)) => waits.push(why.clone()),
                 (Ok(()), Some(_)) => wrong.push(format!("`neap {}` holds now: it waits for nothing", run.args)),
@@ -115,7 +123,7 @@ impl Case {
 }
 
 impl Run {
-    fn go(&self, folder: &Path, tmp: &Path) -> Result<(), String> {
+    fn go(&self, folder: &Path, tmp: &Path, kept: &mut Kept) -> Result<(), String> {
         let first = self.once(folder, tmp)?;
         for _ in 1..self.repeat {
             if self.once(folder, tmp)? != first {
@@ -133,6 +141,14 @@ impl Run {
             expect::summary(self, summary, &mut wrong);
         } else if !self.json.is_empty() {
             wrong.push("there is no summary".to_owned());
+        }
+        if let Some(name) = &self.same_as
+            && kept.get(name) != first.summary.as_ref().map(expect::places).as_ref()
+        {
+            wrong.push(format!("the plan is not the one kept as `{name}`"));
+        }
+        if let (Some(name), Some(summary)) = (&self.keep, &first.summary) {
+            kept.insert(name.clone(), expect::places(summary));
         }
         if wrong.is_empty() { Ok(()) } else { Err(format!("{}\n{all}", wrong.join("\n"))) }
     }

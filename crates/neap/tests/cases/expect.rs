@@ -2,6 +2,7 @@
 
 use crate::case::Run;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Output;
 
@@ -62,6 +63,21 @@ fn find<'a>(summary: &'a Value, name: &str) -> Result<Place<'a>, String> {
         });
     }
     Err(format!("nothing of the plan is called {name}"))
+}
+
+/// Place and time of every name, and the figures of each function.
+pub(crate) fn places(summary: &Value) -> Value {
+    let mut found = serde_json::Map::new();
+    for function in summary["functions"].as_array().into_iter().flatten() {
+        for storage in function["storages"].as_array().into_iter().flatten() {
+            let at = serde_json::json!([storage["offset"], storage["size"], storage["live"], storage["arena"]]);
+            for name in storage["names"].as_array().into_iter().flatten() {
+                found.insert(format!("{}/{name}", function["name"]), at.clone());
+            }
+        }
+        found.insert(function["name"].to_string(), function["plan"].clone());
+    }
+    Value::Object(found.into_iter().collect::<BTreeMap<_, _>>().into_iter().collect())
 }
 
 /// Compares all that a run expects of the summary.
