@@ -29,25 +29,60 @@ pub const IGNORED: &[&str] = &[
 /// Attributes that may name a function in a string.
 const CALLEE_STRINGS: &[&str] = &["session_init_function", "then_branch", "else_branch", "cond", "body", "callee"];
 
-/// The fingerprint of a function: 32 hexadecimal digits.
+/// The fingerprint of a function: 32 hexadecimal digits. For several functions of a module, [`Fingerprints`] looks at each once.
 pub fn fingerprint(module: &Module, func: OpId) -> String {
-    let symbols = module.block_ops(module.body()).filter_map(|op| Some((module.sym_name(op)?, op)));
-    let mut state = State {
-        module,
-        symbols: symbols.collect(),
-        hash: OFFSET_BASIS,
-        values: FxHashMap::default(),
-        blocks: FxHashMap::default(),
-        types: FxHashMap::default(),
-        referenced: vec![func],
-        numbers: FxHashMap::from_iter([(func, 0)]),
-    };
-    let mut next = 0;
-    while let Some(op) = state.referenced.get(next).copied() {
-        state.op(op);
-        next += 1;
+    Fingerprints::new(module).of(func)
+}
+
+/// The fingerprints of a module's functions.
+///
+/// The hash of a function holds those of all that it refers to, which are made first; so a chain of calls costs one look at each
+/// link. Where references form a circle, the one that closes it counts by how far it goes back.
+pub struct Fingerprints<'a> {
+    module: &'a Module,
+    symbols: FxHashMap<&'a str, OpId>,
+    types: FxHashMap<Ty, u128>,
+    known: FxHashMap<OpId, u128>,
+}
+
+impl<'a> Fingerprints<'a> {
+    /// Those of a module; nothing is looked at yet.
+    pub fn new(module: &'a Module) -> Fingerprints<'a> {
+        let symbols = module.block_ops(module.body()).filter_map(|op| Some((module.sym_name(op)?, op))).collect();
+        Fingerprints { module, symbols, types: FxHashMap::default(), known: FxHashMap::default() }
     }
-    format!("{:032x}", state.hash)
+
+    /// The fingerprint of a function.
+    pub fn of(&mut self, func: OpId) -> String {
+        // Hashes in a circle hold for this function alone.
+        let mut circles: FxHashMap<OpId, u128> = FxHashMap::default();
+        // What is being hashed, and each time what waits for it; a symbol comes back once all that it refers to has been hashed.
+        let (mut path, mut todo) = (Vec::new(), vec![(func, true)]);
+        while let Some((op, first)) = todo.pop() {
+            if first {
+                if self.known.contains_key(&op) || circles.contains_key(&op) {
+                    continue;
+                }
+                path.push(op);
+            }
+            let mut state = State::new(self, &circles, &path);
+            state.op(op);
+            let State { hash, types, missing, circle, .. } = state;
+            self.types = types;
+            if first && !missing.is_empty() {
+                todo.push((op, false));
+                todo.extend(missing.into_iter().map(|op| (op, true)));
+                continue;
+            }
+            path.pop();
+            if circle && op != func {
+                circles.insert(op, hash);
+            } else {
+                self.known.insert(op, hash);
+            }
+        }
+        format!("{:032x}", self.known[&func])
+    }
 }
 
 const OFFSET_BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
@@ -57,20 +92,49 @@ fn mix(hash: u128, bytes: &[u8]) -> u128 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))
 }
 
-struct State<'a> {
+/// One function, or another symbol, while it is hashed.
+struct State<'a, 's> {
     module: &'a Module,
-    symbols: FxHashMap<&'a str, OpId>,
+    symbols: &'s FxHashMap<&'a str, OpId>,
+    known: &'s FxHashMap<OpId, u128>,
+    circles: &'s FxHashMap<OpId, u128>,
+    /// What is being hashed, last, and what waits for it.
+    path: &'s [OpId],
     hash: u128,
     /// Values and blocks by the order in which they are first met.
     values: FxHashMap<ValueId, u64>,
     blocks: FxHashMap<BlockId, u64>,
     types: FxHashMap<Ty, u128>,
-    /// The function and what it refers to, directly or not, in the order of first reference.
-    referenced: Vec<OpId>,
+    /// What is referred to, in the order of first reference.
     numbers: FxHashMap<OpId, u64>,
+    /// What has to be hashed first.
+    missing: Vec<OpId>,
+    /// Whether the hash depends on what waits for it.
+    circle: bool,
 }
 
-impl<'a> State<'a> {
+impl<'a, 's> State<'a, 's> {
+    fn new(
+        all: &'s mut Fingerprints<'a>,
+        circles: &'s FxHashMap<OpId, u128>,
+        path: &'s [OpId],
+    ) -> State<'a, 's> {
+        State {
+            module: all.module,
+            types: std::mem::take(&mut all.types),
+            symbols: &all.symbols,
+            known: &all.known,
+            circles,
+            path,
+            hash: OFFSET_BASIS,
+            values: FxHashMap::default(),
+            blocks: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            missing: Vec::new(),
+            circle: false,
+        }
+    }
+
     fn number(&mut self, number: u64) {
         self.hash = mix(self.hash, &number.to_le_bytes());
     }
@@ -216,14 +280,23 @@ impl<'a> State<'a> {
     fn name(&mut self, name: &[u8]) {
         let found = std::str::from_utf8(name).ok().and_then(|name| self.symbols.get(name).copied());
         let Some(op) = found else { return self.text(name) };
-        let next = self.referenced.len() as u64;
+        let next = self.numbers.len() as u64;
         let number = *self.numbers.entry(op).or_insert(next);
-        if number == next {
-            self.referenced.push(op);
-        }
         if self.module.op_name(op) != "func.func" {
             self.text(name);
         }
         self.number(number);
+        if let Some(hash) = self.known.get(&op) {
+            self.hash = mix(self.hash, &hash.to_le_bytes());
+        } else if let Some(back) = self.path.iter().rev().position(|waits| *waits == op) {
+            self.circle |= back > 0;
+            self.text(b"circle");
+            self.number(back as u64);
+        } else if let Some(hash) = self.circles.get(&op) {
+            self.circle = true;
+            self.hash = mix(self.hash, &hash.to_le_bytes());
+        } else if number == next {
+            self.missing.push(op);
+        }
     }
 }

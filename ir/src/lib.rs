@@ -25,7 +25,7 @@ pub mod types;
 pub mod verify;
 
 pub use attr::Attr;
-pub use fingerprint::fingerprint;
+pub use fingerprint::{Fingerprints, fingerprint};
 pub use loc::{Loc, Span};
 pub use module::{Attrs, BlockId, Def, Module, OpId, OpSpec, RegionId, Use, ValueId};
 pub use name::Name;

@@ -22,7 +22,7 @@ func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 #[test]
 fn it_is_stable() {
-    assert_eq!(of(BASE), "c41b8039fad0ed05c868f4e11e0c5bb7");
+    assert_eq!(of(BASE), "da8eeed04e8ee622febf1e8bb2c81e5c");
 }
 
 #[test]
@@ -70,4 +70,40 @@ fn everything_else_counts() {
     }
     let wider = of(&BASE.replace("tensor<4xf32>", "tensor<5xf32>"));
     assert!(!seen.contains(&wider));
+}
+
+#[test]
+fn chains_and_circles_of_calls_count_with_all_they_reach() {
+    let chain = |last: &str| {
+        let link = |at: usize| {
+            format!("func.func @f{at}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %a = \"neap.call\"(%x) {{callee = @f{}}} : (tensor<4xf32>) -> tensor<4xf32>\n  return %a : tensor<4xf32>\n}}\n", at + 1)
+        };
+        let links: String = (0..2000).map(link).collect();
+        format!("{links}func.func @f2000(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %a = \"{last}\"(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %a : tensor<4xf32>\n}}\n")
+    };
+    let ends = |text: &str, name: &str| {
+        let module = parse(text).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let mut all = neap_ir::Fingerprints::new(&module);
+        // Whichever is asked for first, and alone.
+        let first = all.of(module.symbol("f1500").expect("a link"));
+        assert_eq!(first, fingerprint(&module, module.symbol("f1500").expect("a link")));
+        all.of(module.symbol(name).expect("a link"))
+    };
+    assert_eq!(ends(&chain("t.neg"), "f0"), ends(&chain("t.neg"), "f0"));
+    assert_ne!(ends(&chain("t.neg"), "f0"), ends(&chain("t.abs"), "f0"));
+    assert_ne!(ends(&chain("t.neg"), "f0"), ends(&chain("t.neg"), "f1"));
+    // Not a program, and yet each has a fingerprint that depends on neither names nor order.
+    let circle = |a: &str, b: &str, swap: bool| {
+        let func = |name: &str, kind: &str, callee: &str| {
+            format!("func.func @{name}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %a = \"{kind}\"(%x) {{callee = @{callee}}} : (tensor<4xf32>) -> tensor<4xf32>\n  return %a : tensor<4xf32>\n}}\n")
+        };
+        let (one, two) = (func(a, "neap.call", b), func(b, "t.call", a));
+        let module = parse(&if swap { two + &one } else { one + &two }).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let mut all = neap_ir::Fingerprints::new(&module);
+        let of_b = all.of(module.symbol(b).expect("there"));
+        (all.of(module.symbol(a).expect("there")), of_b)
+    };
+    let (one, two) = circle("a", "b", false);
+    assert_eq!((one.clone(), two.clone()), circle("p", "q", true));
+    assert_ne!(one, two);
 }

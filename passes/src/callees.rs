@@ -9,6 +9,7 @@ use neap_ir::{Attr, Module, OpId};
 use rustc_hash::FxHashMap;
 
 /// The functions of a module by name.
+#[derive(Debug)]
 pub struct Functions {
     all: Vec<OpId>,
     by_name: FxHashMap<String, OpId>,

@@ -17,7 +17,6 @@
 //! - `erased`: operations erased.
 
 use crate::callees::facts_of;
-use crate::effects::FuncEffects;
 use crate::pass::{Context, Pass, PassInfo};
 use neap_ir::diag::Diagnostic;
 use neap_ir::facts::{Facts, Role};
@@ -46,7 +45,7 @@ struct Shape {
 
 impl Pass for Cse {
     fn run(&self, module: &mut Module, func: OpId, cx: &mut Context<'_>) -> Result<bool, Diagnostic> {
-        let effects = FuncEffects::of(module, cx.facts, func);
+        let effects = cx.effects(module, func);
         let mut known: FxHashMap<(BlockId, Shape), OpId> = FxHashMap::default();
         let mut erased = 0;
         for op in module.walk(func) {

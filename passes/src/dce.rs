@@ -14,7 +14,7 @@
 //! - `erased`: operations erased, those in erased bodies not counted.
 
 use crate::callees::facts_of;
-use crate::effects::{Effects, FuncEffects, Resource};
+use crate::effects::{Effects, Resource};
 use crate::locks::is_terminator;
 use crate::pass::{Context, Pass, PassInfo};
 use neap_ir::diag::Diagnostic;
@@ -33,7 +33,7 @@ struct Dce;
 
 impl Pass for Dce {
     fn run(&self, module: &mut Module, func: OpId, cx: &mut Context<'_>) -> Result<bool, Diagnostic> {
-        let effects = FuncEffects::of(module, cx.facts, func);
+        let effects = cx.effects(module, func);
         let mut erased = 0;
         for op in module.walk(func).into_iter().rev() {
             let read = module.results(op).iter().any(|value| !module.value(*value).uses().is_empty());

@@ -10,11 +10,12 @@
 
 mod resolve;
 
-use crate::callees::{Functions, callees_first, facts_of};
+use crate::callees::{Functions, facts_of};
 use neap_ir::facts::{Access, Facts, Key, Role};
 use neap_ir::{Def, Module, OpId, ValueId};
 use resolve::Resolve;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 /// Something outside the values of the program that an operation may touch.
@@ -49,27 +50,18 @@ pub struct FuncEffects {
     pub aliases: FxHashMap<ValueId, Box<str>>,
 }
 
+/// What calls do, for the functions asked about so far. No pass gives a function effects that it has not, so it may be kept while passes run.
+#[derive(Debug, Default)]
+pub struct Summaries {
+    functions: OnceCell<Functions>,
+    known: RefCell<FxHashMap<OpId, Effects>>,
+}
+
 impl FuncEffects {
     /// The effects of `func` and all it runs.
     #[must_use]
     pub fn of(module: &Module, facts: &Facts, func: OpId) -> FuncEffects {
-        FuncEffects::with(module, facts, func, true)
-    }
-
-    /// The same, but reading an alias of a variable's state is no read of the variable.
-    #[must_use]
-    pub fn without_aliases(module: &Module, facts: &Facts, func: OpId) -> FuncEffects {
-        FuncEffects::with(module, facts, func, false)
-    }
-
-    fn with(module: &Module, facts: &Facts, func: OpId, follow: bool) -> FuncEffects {
-        let functions = Functions::of(module);
-        let mut summaries = FxHashMap::default();
-        for callee in reached(module, facts, &functions, func) {
-            let found = one(module, facts, &functions, callee, &summaries, true);
-            summaries.insert(callee, found.summary(module, facts, callee));
-        }
-        one(module, facts, &functions, func, &summaries, follow)
+        Summaries::default().effects(module, facts, func, true)
     }
 
     /// The effects of an operation, its regions and the functions it runs; none if it is pure.
@@ -99,27 +91,45 @@ fn add(effects: &mut Effects, resource: Resource, access: Access) {
     *known = (*known).max(access);
 }
 
-/// The functions that `func` runs, directly or not, callees first, without itself.
-fn reached(module: &Module, facts: &Facts, functions: &Functions, func: OpId) -> Vec<OpId> {
-    let mut found = vec![func];
-    let mut at = 0;
-    let mut seen: FxHashMap<OpId, ()> = FxHashMap::default();
-    while let Some(next) = found.get(at).copied() {
-        at += 1;
-        for op in module.walk(next) {
-            for callee in functions.called_by(module, op, facts_of(module, facts, op)).into_iter().flatten() {
-                if seen.insert(callee, ()).is_none() {
-                    found.push(callee);
-                }
+impl Summaries {
+    /// The effects of `func` and all it runs. With `follow`, reading an alias of a variable's state reads the variable.
+    #[must_use]
+    pub fn effects(&self, module: &Module, facts: &Facts, func: OpId, follow: bool) -> FuncEffects {
+        let functions = self.functions.get_or_init(|| Functions::of(module));
+        // Callees first, on a stack of our own. A circle of calls never gets here: the runner refuses it. Were there one, what closes it would
+        // count as unknown.
+        let mut open = vec![func];
+        let mut entered: FxHashSet<OpId> = FxHashSet::default();
+        while let Some(at) = open.last().copied() {
+            let fresh = entered.insert(at);
+            let wanted = if fresh { self.unknown(module, facts, functions, at) } else { Vec::new() };
+            let before = open.len();
+            open.extend(wanted.into_iter().filter(|callee| !entered.contains(callee)));
+            if open.len() > before {
+                continue;
+            }
+            open.pop();
+            if at != func && !self.known.borrow().contains_key(&at) {
+                let found = one(module, facts, functions, at, &self.known.borrow(), true);
+                let summary = found.summary(module, facts, at);
+                self.known.borrow_mut().insert(at, summary);
             }
         }
+        one(module, facts, functions, func, &self.known.borrow(), follow)
     }
-    if found.len() == 1 {
-        return Vec::new();
+
+    /// The callees of a function that have no summary yet.
+    fn unknown(&self, module: &Module, facts: &Facts, functions: &Functions, func: OpId) -> Vec<OpId> {
+        let known = self.known.borrow();
+        let mut found = Vec::new();
+        for op in module.walk(func) {
+            let called = functions.called_by(module, op, facts_of(module, facts, op));
+            found.extend(called.into_iter().flatten().filter(|callee| !known.contains_key(callee)));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
     }
-    // A circle of calls never gets here: the runner refuses it. Were there one, its functions would count as unknown.
-    let order = callees_first(module, facts).unwrap_or_default();
-    order.into_iter().filter(|callee| seen.contains_key(callee) && *callee != func).collect()
 }
 
 fn one(
@@ -131,7 +141,7 @@ fn one(
     follow: bool,
 ) -> FuncEffects {
     let ops = module.walk(func);
-    let resolve = Resolve { module, facts };
+    let resolve = Resolve::new(module, facts);
     let aliases = if follow { aliases(&resolve, &ops) } else { FxHashMap::default() };
     let mut found = FuncEffects { ops: FxHashMap::default(), aliases };
     // Bodies before the operations around them.

@@ -87,7 +87,7 @@ impl Pass for Fuse {
         }
         // Erased operations are members no more; what stays has the same facts.
         let flow = Flow::of(module, func);
-        let effects = FuncEffects::of(module, cx.facts, func);
+        let effects = cx.effects(module, func);
         for block in &blocks {
             changed |= group_block(module, *block, &members, &flow, &effects, cx);
         }

@@ -30,7 +30,6 @@
 
 mod late;
 
-use crate::effects::FuncEffects;
 use crate::locks::{carries_tokens, missing};
 use crate::pass::{Context, OptionSpec, Pass, PassInfo};
 use neap_ir::diag::Diagnostic;
@@ -64,7 +63,7 @@ struct LockEffects {
 impl Pass for LockEffects {
     fn run(&self, module: &mut Module, func: OpId, cx: &mut Context<'_>) -> Result<bool, Diagnostic> {
         let moved = late::resolve(module, func, self.moves, cx);
-        let effects = FuncEffects::of(module, cx.facts, func);
+        let effects = cx.effects(module, func);
         let (locks, unreduced) = missing(module, cx.facts, func, &effects);
         cx.count("unreduced", unreduced);
         let mut added = false;

@@ -5,6 +5,7 @@
 //! asked for a time limit.
 
 use crate::certificate::Certificate;
+use crate::effects::{FuncEffects, Summaries};
 use crate::profile::Profile;
 use neap_ir::diag::{Diagnostic, Severity};
 use neap_ir::facts::Facts;
@@ -24,6 +25,8 @@ pub struct Context<'a> {
     pub facts: &'a Facts,
     /// What the runtime can realise.
     pub profile: &'a Profile,
+    /// What calls do.
+    pub summaries: &'a Summaries,
     /// Asked between units of work; true means: finish with the best found so far.
     pub stop: &'a dyn Fn() -> bool,
     /// Counters of the pass that runs, kebab-case.
@@ -35,6 +38,18 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// The effects of a function and all it runs.
+    #[must_use]
+    pub fn effects(&self, module: &Module, func: OpId) -> FuncEffects {
+        self.summaries.effects(module, self.facts, func, true)
+    }
+
+    /// The same, but reading an alias of a variable's state is no read of the variable.
+    #[must_use]
+    pub fn effects_without_aliases(&self, module: &Module, func: OpId) -> FuncEffects {
+        self.summaries.effects(module, self.facts, func, false)
+    }
+
     /// Adds to a counter. Counters that stay at 0 are not listed.
     pub fn count(&mut self, key: &'static str, by: u64) {
         if by > 0 {

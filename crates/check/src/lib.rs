@@ -54,7 +54,7 @@ use exec::Machine;
 use judge::Side;
 use neap_ir::diag::Diagnostic;
 use neap_ir::facts::Facts;
-use neap_ir::{Attr, Module, OpId};
+use neap_ir::{Attr, Fingerprints, Module, OpId};
 
 /// What to check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -114,8 +114,12 @@ pub fn check(source: &Module, planned: &Module, facts: &Facts, options: &Options
     }
     let pairs = functions(source, planned, &mut report.violations);
     demands::declared(source, planned, &pairs, &mut report.violations);
+    let mut fingerprints = Fingerprints::new(source);
     for (from, to) in pairs {
         let before = report.violations.len();
+        if !options.ignore_fingerprint && !fingerprint(&mut fingerprints, planned, (from, to), &mut report) {
+            continue;
+        }
         for low in bindings(planned) {
             function(source, planned, facts, options, (from, to), low, &mut report);
             if report.violations.len() > before {
@@ -165,9 +169,14 @@ fn bindings(module: &Module) -> Vec<bool> {
 }
 
 /// Whether the plan was made for this graph, as far as it says.
-fn fingerprint(source: &Module, planned: &Module, (from, to): (OpId, OpId), report: &mut Report) -> bool {
+fn fingerprint(
+    source: &mut Fingerprints<'_>,
+    planned: &Module,
+    (from, to): (OpId, OpId),
+    report: &mut Report,
+) -> bool {
     let Some(plan) = planned.attr(to, neap_ir::plan::FINGERPRINT).and_then(Attr::as_str) else { return true };
-    let found = neap_ir::fingerprint(source, from);
+    let found = source.of(from);
     if plan == found {
         return true;
     }
@@ -214,9 +223,6 @@ fn function(
     low: bool,
     report: &mut Report,
 ) {
-    if !options.ignore_fingerprint && !fingerprint(source, planned, (from, to), report) {
-        return;
-    }
     let mut first = Machine::new(source, facts, from, low);
     let homes = || (!options.semantics_only).then(|| homes::Homes::new(planned, facts, to, low));
     let (expected, homes) = both(options.threads, || first.run(), homes);

@@ -14,7 +14,7 @@ use crate::exit::Failure;
 use names::Names;
 use neap_ir::facts::Facts;
 use neap_ir::plan::{self, FINGERPRINT, IO};
-use neap_ir::{Attr, Def, Module, OpId, ValueId};
+use neap_ir::{Attr, Def, Fingerprints, Module, OpId, ValueId};
 use neap_passes::profile::{Io, Profile};
 
 /// Values whose bytes stay from their birth to the end.
@@ -69,11 +69,12 @@ pub fn apply(module: &mut Module, flags: &SourceFlags, profile: &Profile, facts:
 /// Writes what identifies each function's graph, as the checker will see it: after the flags, before any pass. One that is there speaks of the graph that an earlier run
 /// started from.
 pub fn fingerprint(module: &mut Module) {
-    for func in module.functions() {
-        if module.attr(func, FINGERPRINT).is_none() {
-            let fingerprint = neap_ir::fingerprint(module, func);
-            module.set_attr(func, FINGERPRINT, Attr::str(&fingerprint));
-        }
+    let mut fingerprints = Fingerprints::new(module);
+    let unnamed: Vec<OpId> =
+        module.functions().into_iter().filter(|func| module.attr(*func, FINGERPRINT).is_none()).collect();
+    let found: Vec<(OpId, String)> = unnamed.into_iter().map(|func| (func, fingerprints.of(func))).collect();
+    for (func, fingerprint) in found {
+        module.set_attr(func, FINGERPRINT, Attr::str(&fingerprint));
     }
 }
 

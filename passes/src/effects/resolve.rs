@@ -4,13 +4,21 @@ use super::Resource;
 use crate::callees::facts_of;
 use neap_ir::facts::{self, Facts, Key, OpFacts, Role, Run};
 use neap_ir::{Attr, Def, Module, OpId, Type, ValueId};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 pub(super) struct Resolve<'a> {
     pub(super) module: &'a Module,
     pub(super) facts: &'a Facts,
+    /// Where walks that were made before ended: a chain of views is walked once.
+    origins: RefCell<FxHashMap<ValueId, ValueId>>,
 }
 
 impl<'a> Resolve<'a> {
+    pub(super) fn new(module: &'a Module, facts: &'a Facts) -> Resolve<'a> {
+        Resolve { module, facts, origins: RefCell::default() }
+    }
+
     pub(super) fn of(&self, op: OpId) -> &'a OpFacts {
         facts_of(self.module, self.facts, op)
     }
@@ -101,17 +109,25 @@ impl<'a> Resolve<'a> {
     }
 
     /// The value that `value` is a view of or is bound to, as far back as it can be followed.
-    fn origin(&self, mut value: ValueId) -> ValueId {
-        loop {
-            let before = match self.module.value(value).def() {
+    fn origin(&self, value: ValueId) -> ValueId {
+        let (mut at, mut passed) = (value, Vec::new());
+        let mut origins = self.origins.borrow_mut();
+        let origin = loop {
+            if let Some(known) = origins.get(&at) {
+                break *known;
+            }
+            passed.push(at);
+            let before = match self.module.value(at).def() {
                 Def::Result(op, index) => self.viewed(op, index as usize),
-                Def::Arg(..) => self.bound(value),
+                Def::Arg(..) => self.bound(at),
             };
             match before {
-                Some(before) => value = before,
-                None => return value,
+                Some(before) => at = before,
+                None => break at,
             }
-        }
+        };
+        origins.extend(passed.into_iter().map(|value| (value, origin)));
+        origin
     }
 
     /// The operand that data result `index` is, or may become, a view of.

@@ -2,7 +2,6 @@
 
 use super::simplify::Movement;
 use crate::callees::facts_of;
-use crate::effects::FuncEffects;
 use crate::params;
 use crate::pass::Context;
 use crate::profile::OpSet;
@@ -39,8 +38,8 @@ pub(super) struct Members {
 
 impl Members {
     pub(super) fn of(module: &Module, func: OpId, set: &OpSet, cx: &Context<'_>) -> Members {
-        let effects = FuncEffects::of(module, cx.facts, func);
-        let quiet = FuncEffects::without_aliases(module, cx.facts, func);
+        let effects = cx.effects(module, func);
+        let quiet = cx.effects_without_aliases(module, func);
         let touches = |op: &OpId| {
             let free = quiet.get(*op).is_none() && set.contains(module.op_name(*op));
             let asked = ASKED.iter().any(|key| module.attr(*op, key).is_some());

@@ -7,6 +7,7 @@
 use super::{Pipeline, PipelineError, Step};
 use crate::callees::callees_first;
 use crate::certificate::Certificate;
+use crate::effects::Summaries;
 use crate::pass::Context;
 use crate::profile::Profile;
 use neap_ir::diag::Diagnostic;
@@ -77,9 +78,10 @@ pub fn run(
     let functions = callees_first(module, run.facts).map_err(|cycle| PipelineError::CallCycle(Box::new(cycle)))?;
     let mut reports = Vec::new();
     for group in &pipeline.groups {
+        let summaries = Summaries::default();
         for func in &functions {
             for step in group {
-                reports.push(run_step(module, step, *func, run, observer)?);
+                reports.push(run_step(module, step, *func, run, &summaries, observer)?);
             }
         }
     }
@@ -91,13 +93,15 @@ fn run_step(
     step: &Step,
     func: OpId,
     run: Run<'_>,
+    summaries: &Summaries,
     observer: &mut dyn Observer,
 ) -> Result<PassReport, PipelineError> {
     let name = step.info.name;
     let function = module.sym_name(func).unwrap_or_default().to_owned();
     let pass = (step.info.build)(&step.options).map_err(|message| PipelineError::BadOption { pass: name, message })?;
     let (stats, remarks, certificates) = (BTreeMap::new(), Vec::new(), Vec::new());
-    let mut cx = Context { facts: run.facts, profile: run.profile, stop: run.stop, stats, remarks, certificates };
+    let Run { facts, profile, stop, .. } = run;
+    let mut cx = Context { facts, profile, summaries, stop, stats, remarks, certificates };
     observer.before(module, step, func);
     let before = module.changes();
     let changed = match pass.run(module, func, &mut cx) {

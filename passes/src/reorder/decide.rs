@@ -29,7 +29,7 @@ impl Ground {
     pub(super) fn new(module: &Module, flow: &Flow<'_>, cx: &Context<'_>) -> Ground {
         let func = flow.timeline.func;
         let readers = Readers::new(module, &flow.timeline, &flow.values);
-        let effects = FuncEffects::of(module, cx.facts, func);
+        let effects = cx.effects(module, func);
         let mut edges = vec![Vec::new(); flow.timeline.bodies.len()];
         for lock in locks::missing(module, cx.facts, func, &effects).0 {
             let ends = (flow.timeline.find(lock.before), flow.timeline.find(lock.after));
