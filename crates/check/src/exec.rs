@@ -205,7 +205,8 @@ impl<'a, 'b> Machine<'a, 'b> {
         let hashes = results.iter().map(Rope::hash).collect::<Vec<u128>>();
         self.outcome.seen.extend(hashes.iter().copied());
         self.outcome.trace.push((op, hashes));
-        for (value, rope) in m.data_results(op).iter().zip(results) {
+        for (index, (value, rope)) in m.data_results(op).iter().zip(results).enumerate() {
+            let rope = self.declared_window(op, index, *value).unwrap_or(rope);
             if m.attr(op, "neap.keep").is_some() {
                 self.outcome.kept.push((*value, rope.clone()));
             }

@@ -24,6 +24,20 @@ impl Machine<'_, '_> {
         addresses
     }
 
+    /// The addresses of a buffer that the operation declares to lie in a buffer that it is given, in one piece.
+    pub(super) fn declared_window(&self, op: OpId, result: usize, value: ValueId) -> Option<Rope> {
+        let m = self.module;
+        if !effects::is_buffer(m, value) {
+            return None;
+        }
+        let view = m.views(op).into_iter().find(|view| view.result as usize == result)?;
+        let operand = m.data_operands(op).nth(view.operand as usize).filter(|value| effects::is_buffer(m, *value))?;
+        let addresses = self.env[raw(operand)].as_ref()?;
+        let from = Bits::from(view.byte_offset) * 8;
+        let to = from + self.eval.shapes.bits(value);
+        (to <= addresses.len).then(|| addresses.slice(from, to))
+    }
+
     /// Notes a buffer that is neither allocated here nor a window of one.
     pub(super) fn buffer_from_elsewhere(&mut self, value: ValueId, rope: &Rope) {
         let [seg, ..] = &rope.segs[..] else { return };
