@@ -23,6 +23,7 @@ pub mod print;
 pub mod size;
 pub mod types;
 pub mod verify;
+pub mod work;
 
 pub use attr::Attr;
 pub use fingerprint::{Fingerprints, fingerprint};

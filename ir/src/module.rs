@@ -195,17 +195,21 @@ impl Module {
 
     /// An operation.
     pub fn op(&self, op: OpId) -> &Op {
+        crate::work::count(1);
         &self.ops[op]
     }
 
     /// Full name of an operation, `dialect.op`.
     pub fn op_name(&self, op: OpId) -> &str {
+        crate::work::count(1);
         self.names.text(self.ops[op].name)
     }
 
     /// All operands, data first, tokens last.
     pub fn operands(&self, op: OpId) -> impl ExactSizeIterator<Item = ValueId> + DoubleEndedIterator + '_ {
-        self.ops[op].operands.iter().map(|operand| operand.value)
+        let operands = &self.ops[op].operands;
+        crate::work::count(operands.len() as u64);
+        operands.iter().map(|operand| operand.value)
     }
 
     /// The operand at an index.
@@ -215,6 +219,7 @@ impl Module {
 
     /// All results, data first, tokens last.
     pub fn results(&self, op: OpId) -> &[ValueId] {
+        crate::work::count(1);
         &self.ops[op].results
     }
 
@@ -237,6 +242,7 @@ impl Module {
 
     /// An attribute, inherent (`<{..}>`) or discardable (`{..}`).
     pub fn attr(&self, op: OpId, key: &str) -> Option<&Attr> {
+        crate::work::count(1);
         let key = self.names.get(key)?;
         let op = &self.ops[op];
         let find = |attrs: &'_ Attrs| attrs.iter().position(|(name, _)| *name == key);
@@ -265,6 +271,7 @@ impl Module {
 
     /// A value.
     pub fn value(&self, value: ValueId) -> &Value {
+        crate::work::count(1);
         &self.values[value]
     }
 
@@ -278,6 +285,7 @@ impl Module {
 
     /// Regions of an operation.
     pub fn op_regions(&self, op: OpId) -> &[RegionId] {
+        crate::work::count(1);
         &self.ops[op].regions
     }
 
@@ -308,6 +316,7 @@ impl Module {
 
     /// A block.
     pub fn block(&self, block: BlockId) -> &Block {
+        crate::work::count(1);
         &self.blocks[block]
     }
 

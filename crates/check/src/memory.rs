@@ -57,6 +57,7 @@ impl Memory {
                 cut(cell, *at, lo, hi, &mut out);
             }
         }
+        neap_ir::work::count(out.len() as u64);
         out
     }
 
@@ -64,6 +65,7 @@ impl Memory {
         let first = self.cells.range(..=start).next_back().map_or(start, |(at, _)| *at);
         let met: Vec<Bits> =
             self.cells.range(first..end).filter(|(_, cell)| cell.end > start).map(|(at, _)| *at).collect();
+        neap_ir::work::count(met.len() as u64);
         let (mut old, mut kept) = (Vec::new(), Vec::new());
         for at in met {
             let cell = self.cells.remove(&at).expect("the cell was just found");

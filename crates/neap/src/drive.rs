@@ -326,6 +326,7 @@ fn summarise(
     summary::collect(&inputs).map(Some).map_err(bug)
 }
 
+/// What passes counted, and in builds that count it, all work on modules so far.
 fn statistics(reports: &[PassReport]) -> String {
     let mut out = String::from("===- pass statistics -===\n");
     for report in reports {
@@ -333,6 +334,9 @@ fn statistics(reports: &[PassReport]) -> String {
         for (name, count) in &report.stats {
             out += &format!("  {count:>12}  {name}\n");
         }
+    }
+    if let Some(looks) = neap_ir::work::counted() {
+        out += &format!("all\n  {looks:>12}  looks\n");
     }
     out
 }

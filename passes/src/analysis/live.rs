@@ -54,6 +54,7 @@ impl Live {
 
     /// The live range of a value.
     pub fn of(&self, slot: Slot) -> Steps {
+        neap_ir::work::count(1);
         self.steps[slot.index()]
     }
 

@@ -170,6 +170,7 @@ impl<'f> Timeline<'f> {
 
     /// An entry.
     pub fn entry(&self, entry: EntryId) -> &Entry<'f> {
+        neap_ir::work::count(1);
         &self.entries[entry.index()]
     }
 

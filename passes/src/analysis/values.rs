@@ -121,6 +121,7 @@ impl Values {
 
     /// What is known of a value.
     pub fn info(&self, slot: Slot) -> &Info {
+        neap_ir::work::count(1);
         &self.list[slot.index()]
     }
 

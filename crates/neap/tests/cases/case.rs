@@ -1,6 +1,7 @@
 //! A case: what a user runs, one after the other, in the case's folder.
 
 use crate::expect::{self, Said};
+use crate::scale::{self, Scale};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,6 +33,8 @@ pub(crate) struct Case {
     pending: Option<String>,
     #[serde(default)]
     run: Vec<Run>,
+    #[serde(default)]
+    scale: Vec<Scale>,
 }
 
 /// One command and what it has to do.
@@ -114,6 +117,7 @@ impl Case {
                 (Err(why), None) => wrong.push(format!("neap {}\n{why}", run.args)),
             }
         }
+        wrong.extend(self.scale.iter().filter_map(|scale| scale::measure(scale, tmp.path()).err()));
         match (wrong.is_empty(), waits.is_empty()) {
             (true, true) => State::Holds,
             (true, false) => State::Pending(waits.join("; ")),

@@ -6,6 +6,7 @@
 
 mod case;
 mod expect;
+mod scale;
 
 use case::{Case, State};
 use libtest_mimic::{Arguments, Failed, Trial};
