@@ -114,11 +114,7 @@ struct State<'a, 's> {
 }
 
 impl<'a, 's> State<'a, 's> {
-    fn new(
-        all: &'s mut Fingerprints<'a>,
-        circles: &'s FxHashMap<OpId, u128>,
-        path: &'s [OpId],
-    ) -> State<'a, 's> {
+    fn new(all: &'s mut Fingerprints<'a>, circles: &'s FxHashMap<OpId, u128>, path: &'s [OpId]) -> State<'a, 's> {
         State {
             module: all.module,
             types: std::mem::take(&mut all.types),

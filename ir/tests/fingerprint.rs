@@ -76,10 +76,15 @@ fn everything_else_counts() {
 fn chains_and_circles_of_calls_count_with_all_they_reach() {
     let chain = |last: &str| {
         let link = |at: usize| {
-            format!("func.func @f{at}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %a = \"neap.call\"(%x) {{callee = @f{}}} : (tensor<4xf32>) -> tensor<4xf32>\n  return %a : tensor<4xf32>\n}}\n", at + 1)
+            format!(
+                "func.func @f{at}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %a = \"neap.call\"(%x) {{callee = @f{}}} : (tensor<4xf32>) -> tensor<4xf32>\n  return %a : tensor<4xf32>\n}}\n",
+                at + 1
+            )
         };
         let links: String = (0..2000).map(link).collect();
-        format!("{links}func.func @f2000(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %a = \"{last}\"(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %a : tensor<4xf32>\n}}\n")
+        format!(
+            "{links}func.func @f2000(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %a = \"{last}\"(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %a : tensor<4xf32>\n}}\n"
+        )
     };
     let ends = |text: &str, name: &str| {
         let module = parse(text).unwrap_or_else(|errors| panic!("{errors:#?}"));
@@ -95,7 +100,9 @@ fn chains_and_circles_of_calls_count_with_all_they_reach() {
     // Not a program, and yet each has a fingerprint that depends on neither names nor order.
     let circle = |a: &str, b: &str, swap: bool| {
         let func = |name: &str, kind: &str, callee: &str| {
-            format!("func.func @{name}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %a = \"{kind}\"(%x) {{callee = @{callee}}} : (tensor<4xf32>) -> tensor<4xf32>\n  return %a : tensor<4xf32>\n}}\n")
+            format!(
+                "func.func @{name}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %a = \"{kind}\"(%x) {{callee = @{callee}}} : (tensor<4xf32>) -> tensor<4xf32>\n  return %a : tensor<4xf32>\n}}\n"
+            )
         };
         let (one, two) = (func(a, "neap.call", b), func(b, "t.call", a));
         let module = parse(&if swap { two + &one } else { one + &two }).unwrap_or_else(|errors| panic!("{errors:#?}"));

@@ -169,12 +169,7 @@ fn bindings(module: &Module) -> Vec<bool> {
 }
 
 /// Whether the plan was made for this graph, as far as it says.
-fn fingerprint(
-    source: &mut Fingerprints<'_>,
-    planned: &Module,
-    (from, to): (OpId, OpId),
-    report: &mut Report,
-) -> bool {
+fn fingerprint(source: &mut Fingerprints<'_>, planned: &Module, (from, to): (OpId, OpId), report: &mut Report) -> bool {
     let Some(plan) = planned.attr(to, neap_ir::plan::FINGERPRINT).and_then(Attr::as_str) else { return true };
     let found = source.of(from);
     if plan == found {

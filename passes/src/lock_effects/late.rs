@@ -210,7 +210,8 @@ impl Sweep {
         if let Some(last) = count.checked_sub(1).filter(|last| is_terminator(module, cx.facts, ops.list[*last])) {
             preds[last].extend(0..last);
         }
-        let (mut succs, mut reads, mut holds) = (vec![Vec::new(); count], vec![Vec::new(); count], vec![Vec::new(); count]);
+        let (mut succs, mut reads, mut holds) =
+            (vec![Vec::new(); count], vec![Vec::new(); count], vec![Vec::new(); count]);
         for (at, list) in preds.iter_mut().enumerate() {
             list.sort_unstable();
             list.dedup();

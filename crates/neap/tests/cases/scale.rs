@@ -45,7 +45,10 @@ pub(crate) fn measure(scale: &Scale, tmp: &Path) -> Result<(), String> {
         return Ok(());
     }
     let kind = scale.kind;
-    Err(format!("{kind:?}: {before} at {small}, {after} at {large}: {growth:.2} per operation, {:.2} allowed", scale.most))
+    Err(format!(
+        "{kind:?}: {before} at {small}, {after} at {large}: {growth:.2} per operation, {:.2} allowed",
+        scale.most
+    ))
 }
 
 /// The counted work of planning and checking a graph.
@@ -57,7 +60,8 @@ fn work(kind: Kind, size: u64, tmp: &Path) -> Result<u64, String> {
     std::fs::write(&table, row).map_err(|error| error.to_string())?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_neap"));
     command.arg("plan").arg(&file).arg("--dialect").arg(&table);
-    let output = command.args(["--summary=none", "--mlir-pass-statistics"]).output().map_err(|error| error.to_string())?;
+    let output =
+        command.args(["--summary=none", "--mlir-pass-statistics"]).output().map_err(|error| error.to_string())?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         return Err(format!("{kind:?} at {size}: {said}"));
@@ -112,7 +116,7 @@ fn graph(kind: Kind, size: u64) -> String {
             for at in 1..=size {
                 seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
                 let draw = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40;
-                if draw % 5 == 0 && at > 51 {
+                if draw.is_multiple_of(5) && at > 51 {
                     let from = at - 2 - draw % 49;
                     let _ = writeln!(out, "  %v{at} = \"neap.opaque\"(%v{}, %v{from}) : ({ty}, {ty}) -> {ty}", at - 1);
                 } else {
