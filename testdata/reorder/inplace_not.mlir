@@ -40,3 +40,12 @@ func.func @never(%x: tensor<8xi8>) -> tensor<64xi8> {
   %y = "neap.opaque"(%a) {neap.may_inplace = [{operand = 0 : i64, result = 0 : i64}], neap.reuse = "never"} : (tensor<64xi8>) -> tensor<64xi8>
   return %y : tensor<64xi8>
 }
+// -----
+// Two views of the same bytes: nothing says that the operation reads both in the same way.
+func.func @two_names(%x: tensor<8xi8>) -> tensor<12xi8> {
+  %a = "neap.opaque"(%x) : (tensor<8xi8>) -> tensor<12xi8>
+  %u = "neap.opaque"(%a) {neap.view = [{byte_offset = 0 : i64, operand = 0 : i64, result = 0 : i64}]} : (tensor<12xi8>) -> tensor<12xi8>
+  %v = "neap.opaque"(%a) {neap.view = [{byte_offset = 0 : i64, operand = 0 : i64, result = 0 : i64}]} : (tensor<12xi8>) -> tensor<12xi8>
+  %y = "neap.opaque"(%u, %v) {kind = "add", neap.may_inplace = [{operand = 0 : i64, result = 0 : i64}, {operand = 1 : i64, result = 0 : i64}]} : (tensor<12xi8>, tensor<12xi8>) -> tensor<12xi8>
+  return %y : tensor<12xi8>
+}

@@ -11,7 +11,7 @@ use super::order_problem::{Draft, Readers};
 use super::storage::lcm;
 use super::timeline::{EntryId, Timeline};
 use super::values::{Home, Site, Slot, Values};
-use neap_ir::facts::Run;
+use neap_ir::facts::{Role, Run};
 use neap_ir::plan::{self, InPlace, Place};
 use neap_ir::{Attr, Module, ValueId};
 use neap_order::{OpId, Placement, StorageId};
@@ -321,7 +321,11 @@ impl<'a, 'f> Judge<'a, 'f> {
         result: Slot,
     ) -> Result<(), Why> {
         let (mine, bytes) = (self.values.info(operand), self.values.info(result).bytes);
-        for (index, value) in self.module.data_operands(self.timeline.entry(entry).op).enumerate() {
+        let (op, role) = (self.timeline.entry(entry).op, self.timeline.entry(entry).facts.role);
+        // Two operands over the same bytes are read alike where they are one value, or where elements are taken in lock step.
+        let lockstep = matches!(role, Role::Elementwise | Role::Quantize | Role::Dequantize);
+        let overwritten = self.module.data_operands(op).nth(pair.operand as usize);
+        for (index, value) in self.module.data_operands(op).enumerate() {
             let Some(slot) = self.values.slot(value).filter(|_| index != pair.operand as usize) else { continue };
             let other = self.values.info(slot);
             let apart = other.offset >= mine.offset.saturating_add(bytes)
@@ -329,7 +333,8 @@ impl<'a, 'f> Judge<'a, 'f> {
             if other.owner != mine.owner || apart {
                 continue;
             }
-            let same = other.offset == mine.offset && other.bytes == mine.bytes;
+            let alike = lockstep || overwritten == Some(value);
+            let same = alike && other.offset == mine.offset && other.bytes == mine.bytes;
             if !same || !all.iter().any(|also| also.result == pair.result && also.operand as usize == index) {
                 return Err(Why::OtherOperand(value_name(self.module, value)));
             }
