@@ -21,3 +21,12 @@ func.func @handed_out(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tenso
   %kept = "tfl.reshape"(%e) {neap.keep} : (tensor<4xf32>) -> tensor<4xf32>
   return %a, %b, %kept : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// A constant whose elements are of another type than its result.
+func.func @mistyped(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %zero = "tfl.pseudo_const"() {value = dense<0> : tensor<8xi32>} : () -> tensor<2xi32>
+  %all = "tfl.pseudo_const"() {value = dense<-1> : tensor<2xi32>} : () -> tensor<2xi32>
+  %s = "tfl.slice"(%x, %zero, %all) : (tensor<2x3xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x3xf32>
+  %y = "neap.opaque"(%s) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}

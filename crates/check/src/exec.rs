@@ -19,7 +19,7 @@ use crate::overlap::Pairs;
 use crate::rope::{Bits, Rope};
 use crate::state::State;
 use crate::violation::Violation;
-use buffers::Snapshot;
+use buffers::{Buffers, Snapshot};
 use neap_ir::facts::{Access, Facts, OpFacts, Role, Run};
 use neap_ir::{BlockId, Module, OpId, ValueId, plan};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -64,16 +64,12 @@ pub(crate) struct Machine<'a, 'b> {
     module: &'a Module,
     func: OpId,
     env: Vec<Option<Rope>>,
-    buffers: FxHashMap<u128, Rope>,
+    buffers: Buffers,
     tokens: FxHashMap<ValueId, Vec<(u128, OpId)>>,
     step: u32,
     outcome: Outcome,
     /// The name of the last use of each operation.
     keys: FxHashMap<OpId, u128>,
-    /// Buffers that operations hand out which do not say where they come from: what they hold is not followed.
-    elsewhere: FxHashMap<u128, Rope>,
-    /// Windows of buffers whose place is not known, with the buffer.
-    windows: FxHashMap<u128, u128>,
     /// Views of variables: the variable, and the bits from its start.
     aliases: FxHashMap<ValueId, (u128, Bits, Bits)>,
 }
@@ -88,13 +84,11 @@ impl<'a, 'b> Machine<'a, 'b> {
             module,
             func,
             env: vec![None; module.value_count()],
-            buffers: FxHashMap::default(),
+            buffers: Buffers::default(),
             tokens: FxHashMap::default(),
             step: 0,
             outcome: Outcome::default(),
             keys: FxHashMap::default(),
-            windows: FxHashMap::default(),
-            elsewhere: FxHashMap::default(),
             aliases: FxHashMap::default(),
         }
     }
@@ -114,13 +108,7 @@ impl<'a, 'b> Machine<'a, 'b> {
             self.argument(*arg, rope);
         }
         if let Some(bytes) = &mut self.bytes {
-            let view = Snapshot {
-                module: m,
-                env: &self.env,
-                buffers: &self.buffers,
-                windows: &self.windows,
-                elsewhere: &self.elsewhere,
-            };
+            let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers };
             bytes.begin(m.block_args(*entry), &|value| view.of(value));
         }
         let last = self.block(*entry, 0).ok()?;
@@ -192,13 +180,7 @@ impl<'a, 'b> Machine<'a, 'b> {
         }
         self.stale(op, step, &values);
         if let Some(bytes) = &mut self.bytes {
-            let view = Snapshot {
-                module: m,
-                env: &self.env,
-                buffers: &self.buffers,
-                windows: &self.windows,
-                elsewhere: &self.elsewhere,
-            };
+            let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers };
             bytes.reads(op, step, &values, &|value| view.of(value), &self.eval.wraps);
         }
         let results = self.execute(op, row, step, &values, &operands, depth)?;
@@ -215,13 +197,7 @@ impl<'a, 'b> Machine<'a, 'b> {
         }
         self.alias(op, row);
         if let Some(bytes) = &mut self.bytes {
-            let view = Snapshot {
-                module: m,
-                env: &self.env,
-                buffers: &self.buffers,
-                windows: &self.windows,
-                elsewhere: &self.elsewhere,
-            };
+            let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers };
             let key = self.keys.get(&op).copied().unwrap_or_default();
             bytes.writes(op, step, key, &|value| view.of(value), &self.eval.wraps);
         }
@@ -268,10 +244,10 @@ impl<'a, 'b> Machine<'a, 'b> {
                 let window = self.eval.subview(op, row, &addresses, key);
                 let root = addresses.get(row.data_operand()).and_then(|rope| rope.segs.first());
                 if let (Some(seg), Some(root)) = (window.first().and_then(|rope| rope.segs.first()), root)
-                    && !self.buffers.contains_key(&seg.content)
+                    && !self.buffers.holds(seg.content)
                 {
-                    let root = self.windows.get(&root.content).copied().unwrap_or(root.content);
-                    self.windows.insert(seg.content, root);
+                    let root = self.buffers.windows.get(&root.content).copied().unwrap_or(root.content);
+                    self.buffers.windows.insert(seg.content, root);
                 }
                 return window;
             }

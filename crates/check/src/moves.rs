@@ -39,6 +39,9 @@ pub(crate) fn moved(params: &Params<'_>, shaped: &Shaped, wraps: &mut Wraps) -> 
         return Some(vec![Rope::default(); shaped.results.len()]);
     }
     let results = match params.row.role {
+        Role::Slice | Role::Split if everything(params, shaped) => {
+            vec![params.operands.get(params.row.data_operand())?.clone()]
+        }
         Role::Reshape | Role::Copy => vec![params.operands.get(params.row.data_operand())?.clone()],
         Role::Transpose => vec![transpose(params, shaped, wraps)?],
         Role::Slice | Role::StridedSlice => vec![slice(params, shaped, wraps)?],
@@ -50,6 +53,12 @@ pub(crate) fn moved(params: &Params<'_>, shaped: &Shaped, wraps: &mut Wraps) -> 
     };
     let fits = |(rope, shape): (&Rope, &Option<Arc<Shape>>)| shape.as_ref().and_then(|s| s.bits()) == Some(rope.len);
     (results.len() == shaped.results.len() && results.iter().zip(&shaped.results).all(fits)).then_some(results)
+}
+
+/// Whether the one result has the operand's own shape: without steps it can only be the whole, wherever it is said to start.
+fn everything(params: &Params<'_>, shaped: &Shaped) -> bool {
+    let (from, to) = (shaped.operand(params.row.data_operand()), shaped.result(0));
+    shaped.results.len() == 1 && from.is_some() && from == to && params.row.param(Key::Stride).is_none()
 }
 
 /// The addresses of a window of a buffer.

@@ -8,9 +8,9 @@
 //! others be free. A *storage* is a value with bytes and all views of it; an operation *touches* it if it writes it or reads any of these.
 //!
 //! - Not in the network, but counted in full: the storages that `v` writes, its scratch, and storages that are there at every step (held
-//!   arguments; arguments that are returned or kept) and can be no part of another.
-//! - Left out: arguments nobody touches; parts that the set puts into `v`'s result; parts that several operations could take, or that are there at
-//!   every step.
+//!   arguments; arguments that are returned or kept). Of storages that candidates may join with such a one, directly or one after the other, only the
+//!   largest that is there at every step counts; the others may lie in its bytes and are left out.
+//! - Left out: arguments nobody touches; parts that the set puts into `v`'s result; parts that several operations could take.
 //! - `In(s) -> Out(s)` has the capacity `size(s)`; all other edges are unlimited. `Source -> In(s)` if `s` is an argument or written in `E`,
 //!   `Op(w) -> In(s)` if its writer `w` is free. `Out(s) -> Op(u)` for each free `u` that touches `s`; `Out(s) -> Sink` if some
 //!   operation in `F` touches it, or it is returned or kept. `Op(u) -> Op(p)` if the free `u` must run after the free `p`.
@@ -56,6 +56,15 @@ struct Storage {
     stays: bool,
     /// The operation that could take it as a part; `Err` for several.
     part_of: Option<Result<u32, ()>>,
+    /// It may share bytes with one that is there at every step; whether it is the one of them that counts.
+    joined: Option<bool>,
+}
+
+impl Storage {
+    /// There at every step.
+    fn there(&self) -> bool {
+        self.always || self.writer.is_none() && self.stays
+    }
 }
 
 /// The function as the network sees it.
@@ -93,6 +102,7 @@ impl<'a, 'b> Network<'a, 'b> {
         network.add_storages();
         network.add_dependencies();
         network.add_parts();
+        network.add_joined();
         Ok(network)
     }
 
@@ -202,6 +212,41 @@ impl<'a, 'b> Network<'a, 'b> {
                     Some(Ok(other)) if other == step => Ok(step),
                     Some(_) => Err(()),
                 });
+            }
+        }
+    }
+
+    /// Groups of storages that candidates may join, where one of them is there at every step.
+    fn add_joined(&mut self) {
+        let owners: Vec<Owner> = self.storages.keys().copied().collect();
+        let at: FxHashMap<Owner, usize> = owners.iter().enumerate().map(|(at, owner)| (*owner, at)).collect();
+        let mut others: Vec<Vec<usize>> = vec![Vec::new(); owners.len()];
+        for step in 0..self.ops.len() as u32 {
+            let whole = self.homes.module.data_results(self.ops[step as usize]).first();
+            let whole = whole.and_then(|value| self.storage(*value));
+            let parts = self.parts(step).into_iter().filter_map(|part| Some((whole?, part)));
+            for (a, b) in parts.chain(self.overwrites(step)) {
+                others[at[&a]].push(at[&b]);
+                others[at[&b]].push(at[&a]);
+            }
+        }
+        let mut seen = vec![false; owners.len()];
+        for start in 0..owners.len() {
+            let mut group = Vec::new();
+            let mut todo = vec![start];
+            while let Some(one) = todo.pop() {
+                if !std::mem::replace(&mut seen[one], true) {
+                    group.push(owners[one]);
+                    todo.extend(&others[one]);
+                }
+            }
+            group.sort_unstable();
+            let there = group.iter().filter(|owner| self.storages[owner].there());
+            let Some(largest) = there.rev().max_by_key(|owner| self.storages[owner].size).copied() else { continue };
+            if group.len() > 1 {
+                for owner in group {
+                    self.storages.get_mut(&owner).expect("groups are of storages").joined = Some(owner == largest);
+                }
             }
         }
     }
@@ -365,18 +410,15 @@ impl<'n, 'a, 'b> Set<'n, 'a, 'b> {
     }
 
     fn counted(&self, storage: &Storage) -> bool {
-        // What could be a part may lie in a whole that is counted too.
-        let there = storage.always || storage.writer.is_none() && storage.stays;
-        there && storage.part_of.is_none() || storage.writer == Some(self.v)
+        storage.joined.unwrap_or_else(|| storage.there() || storage.writer == Some(self.v))
     }
 
     /// A storage of the network.
     fn storage(&self, owner: Owner) -> Option<&Storage> {
         let storage = self.network.storages.get(&owner)?;
         let unused = storage.writer.is_none() && storage.touched.is_empty();
-        let there = storage.always || storage.writer.is_none() && storage.stays;
-        let several = storage.part_of == Some(Err(())) || storage.part_of.is_some() && there;
-        let left_out = self.parts.contains(&owner) || several || unused;
+        let several = storage.part_of == Some(Err(()));
+        let left_out = self.parts.contains(&owner) || several || unused || storage.joined.is_some();
         (!left_out && !self.counted(storage)).then_some(storage)
     }
 

@@ -82,6 +82,8 @@ pub struct Common {
     pub budgets: Vec<Budget>,
     /// A table of conservative rows for the unknown ops is written here.
     pub dialect_stub: Option<PathBuf>,
+    /// Proofs of the lower bounds are written here.
+    pub certificate: Option<PathBuf>,
     /// Whether the plan is printed unchecked.
     pub no_check: bool,
     /// Whether remarks are shown.
@@ -167,6 +169,8 @@ pub struct Check {
     pub source: SourceFlags,
     /// Whether a plan for another graph is judged all the same.
     pub ignore_fingerprint: bool,
+    /// Certificates to verify.
+    pub certificate: Option<PathBuf>,
 }
 
 /// `neap import`.
@@ -230,7 +234,8 @@ fn check() -> Command {
                 .required(true)
                 .help("The planned module, or another tool's offsets: CSV with a header (`value,offset`), or JSON"),
         )
-        .arg(switch("ignore-fingerprint", "Judges the plan although it was made for another graph"));
+        .arg(switch("ignore-fingerprint", "Judges the plan although it was made for another graph"))
+        .arg(flags::path("certificate", "F", "Verifies proofs of lower bounds against the plan"));
     flags::source(command)
 }
 
@@ -262,6 +267,7 @@ pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Reque
             planned: required(matches, "PLANNED"),
             source: read_source(matches),
             ignore_fingerprint: matches.get_flag("ignore-fingerprint"),
+            certificate: one(matches, "certificate"),
         })),
         Some(("import", matches)) => Request::Import(Import {
             input: required(matches, "FILE"),
@@ -301,6 +307,7 @@ fn read_common(matches: &ArgMatches) -> Common {
         source: read_source(matches),
         budgets: many(matches, "budget"),
         dialect_stub: one(matches, "dialect-stub"),
+        certificate: one(matches, "certificate"),
         no_check: matches.get_flag("no-check"),
         remarks: matches.get_flag("remarks"),
         summary: one(matches, "summary").unwrap_or_default(),

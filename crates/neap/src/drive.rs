@@ -8,9 +8,11 @@ use crate::cli::{Common, PrintIr, SourceFlags, SummaryKind};
 use crate::demands;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
+use crate::proofs;
 use crate::reproducer;
 use crate::summary::{self, Check, Stages, Summary};
 use crate::watch::Watch;
+use neap_check::Certificate;
 use neap_ir::Module;
 use neap_ir::diag::{Diagnostic, Severity};
 use neap_ir::facts::Facts;
@@ -110,6 +112,8 @@ pub struct Planned {
     pub module: Module,
     /// What it needs; none without a plan.
     pub summary: Option<Summary>,
+    /// Proofs of lower bounds, verified unless the check was left out.
+    pub certificates: Vec<Certificate>,
     /// Warnings, and explanations for those who ask.
     pub remarks: Vec<Diagnostic>,
     /// Time and statistics, where they were asked for.
@@ -171,7 +175,8 @@ fn plan(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result<Pl
     };
     let reports = passes(job, &mut module, &source, run, &mut watch)?;
     progress.label("check".to_owned());
-    let check = checked(job, &source, &module)?;
+    let certificates = proofs::of(&module, facts, &reports);
+    let check = checked(job, &source, &module, &certificates)?;
     let summary = summarise(job, &source, &module, &watch.stages, &applied, &reports, check, progress)?;
     progress.clear();
     let remarks: Vec<Diagnostic> = reports.iter().flat_map(|report| report.remarks.iter().cloned()).collect();
@@ -180,7 +185,7 @@ fn plan(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result<Pl
     if job.common.statistics {
         said += &statistics(&reports);
     }
-    Ok(Planned { module, summary, remarks, said })
+    Ok(Planned { module, summary, certificates, remarks, said })
 }
 
 /// The rules of the representation.
@@ -252,8 +257,8 @@ fn reproduce(job: &Job<'_>, source: &Module, failure: Failure) -> Failure {
     }
 }
 
-/// Executes source and plan and compares; without a plan, what the two compute.
-fn checked(job: &Job<'_>, source: &Module, module: &Module) -> Result<Check, Failure> {
+/// Executes source and plan and compares, and adds up the proofs of its bounds; without a plan, compares what the two compute.
+fn checked(job: &Job<'_>, source: &Module, module: &Module, certificates: &[Certificate]) -> Result<Check, Failure> {
     if job.common.no_check {
         return Ok(Check::Skipped);
     }
@@ -265,14 +270,18 @@ fn checked(job: &Job<'_>, source: &Module, module: &Module) -> Result<Check, Fai
         ..neap_check::Options::default()
     };
     let report = neap_check::check(source, module, &job.setup.facts, &options);
+    let mut diagnostics = report.diagnostics();
     if report.accepted() {
-        return Ok(Check::Passed);
+        match proofs::verified(module, &job.setup.facts, certificates) {
+            Ok(()) => return Ok(Check::Passed),
+            Err(diagnostic) => diagnostics.push(diagnostic),
+        }
     }
     if !plans(job.pipeline) {
-        return Err(Failure::new(Exit::Input, report.diagnostics()));
+        return Err(Failure::new(Exit::Input, diagnostics));
     }
     let mut all = vec![Diagnostic::error(neap_ir::Span::default(), "the checker refuses the plan; it is not printed")];
-    all.extend(report.diagnostics());
+    all.extend(diagnostics);
     let failure = Failure::new(Exit::Bug, all);
     Err(reproduce(job, source, failure))
 }

@@ -14,6 +14,7 @@ pub mod input;
 pub mod outputs;
 pub mod prices;
 pub mod progress;
+pub mod proofs;
 pub mod report;
 pub mod reproducer;
 pub mod runtime_order;

@@ -345,3 +345,44 @@ fn models_are_read_as_they_are() {
     assert!(code == 1 && out.is_empty() && err.starts_with("error"), "{err}");
     assert_eq!(neap(&["plan", "in.onnx"], "").0, 1);
 }
+
+/// Proofs are written one per line, hold for their plan, and hold for nothing else.
+#[test]
+fn certificates() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let text = |kind: &str| {
+        format!(
+            "func.func @main(%x: tensor<80xi8>) -> tensor<80xi8> {{\n  \
+             %a = \"neap.opaque\"(%x) {{kind = \"{kind}\"}} : (tensor<80xi8>) -> tensor<80xi8>\n  \
+             %b = \"neap.opaque\"(%a) : (tensor<80xi8>) -> tensor<20xi8>\n  \
+             %c = \"neap.opaque\"(%x) : (tensor<80xi8>) -> tensor<80xi8>\n  \
+             %y = \"neap.opaque\"(%b, %c) : (tensor<20xi8>, tensor<80xi8>) -> tensor<80xi8>\n  \
+             return %y : tensor<80xi8>\n}}\n"
+        )
+    };
+    std::fs::write(path("a.mlir"), text("f")).expect("a file");
+    std::fs::write(path("b.mlir"), text("g")).expect("a file");
+    for name in ["a", "b"] {
+        let (source, plan, proof) = (path(&format!("{name}.mlir")), path(&format!("{name}.out.mlir")), path(name));
+        let (code, out, err) = neap_in(folder.path(), &["plan", &source, "-o", &plan, "--certificate", &proof], "");
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    }
+    let check = |proof: &str| {
+        neap_in(folder.path(), &["check", &path("a.mlir"), &path("a.out.mlir"), "--certificate", proof], "")
+    };
+    let (code, out, err) = check(&path("a"));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("the certificate holds: no order of the planned graph needs less than 180 B"), "{out}");
+    let (code, _, err) = check(&path("b"));
+    assert!(code == 1 && err.contains("made for another graph"), "{err}");
+    let right = std::fs::read_to_string(path("a")).expect("a certificate");
+    let wrong = right.replace("\"lower_bound\":180", "\"lower_bound\":181");
+    assert_ne!(right, wrong);
+    std::fs::write(path("c"), wrong).expect("a file");
+    let (code, _, err) = check(&path("c"));
+    assert!(code == 1 && err.contains("181"), "{err}");
+    std::fs::write(path("d"), "{}").expect("a file");
+    let (code, _, err) = check(&path("d"));
+    assert!(code == 1 && err.contains("d:1"), "{err}");
+}

@@ -11,6 +11,13 @@ pub(super) fn keep(module: &Module, cx: &mut Context<'_>, flow: &Flow<'_>, decis
     let [decision] = decisions else { return };
     let Some(certificate) = &decision.answer.certificate else { return };
     let draft = &decision.answer.draft;
+    // What is demanded has joined storages before the search: the checker knows them apart.
+    let demanded = |problem: &neap_order::Spec| {
+        problem.in_place.iter().any(|pair| pair.required) || problem.placement.iter().any(|place| place.required)
+    };
+    if demanded(&draft.spec) {
+        return;
+    }
     let op = |op: neap_order::OpId| flow.timeline.entry(draft.ops[op.index()]).op;
     let value = |storage: neap_order::StorageId| flow.values.info(draft.owners[storage.index()]).value;
     let node = |node: neap_order::Node| match node {

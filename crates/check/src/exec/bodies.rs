@@ -130,13 +130,7 @@ impl<'a> Machine<'a, '_> {
             self.env[raw(*arg)] = Some(rope);
         }
         if let Some(bytes) = &mut self.bytes {
-            let view = Snapshot {
-                module: m,
-                env: &self.env,
-                buffers: &self.buffers,
-                windows: &self.windows,
-                elsewhere: &self.elsewhere,
-            };
+            let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers };
             bytes.carried(op, m.block_args(body), self.step, &|value| view.of(value));
         }
     }

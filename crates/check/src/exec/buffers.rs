@@ -13,6 +13,23 @@ use neap_ir::facts::OpFacts;
 use neap_ir::{Module, OpId, ValueId};
 use rustc_hash::FxHashMap;
 
+/// What is known of buffers, by the name of their addresses.
+#[derive(Default)]
+pub(super) struct Buffers {
+    /// What those hold that are allocated here.
+    contents: FxHashMap<u128, Rope>,
+    /// Windows whose place is not known, with the buffer.
+    pub(super) windows: FxHashMap<u128, u128>,
+    /// Those that operations hand out which do not say where they come from: what they hold is not followed.
+    elsewhere: FxHashMap<u128, Rope>,
+}
+
+impl Buffers {
+    pub(super) fn holds(&self, name: u128) -> bool {
+        self.contents.contains_key(&name)
+    }
+}
+
 impl Machine<'_, '_> {
     /// Makes a buffer that holds `content`; the rope of its addresses.
     pub(super) fn allocate(&mut self, value: ValueId, content: Rope) -> Rope {
@@ -20,7 +37,7 @@ impl Machine<'_, '_> {
         mix.word(raw(value) as u64);
         let name = mix.done();
         let addresses = Rope::of(name, content.len);
-        self.buffers.insert(name, content);
+        self.buffers.contents.insert(name, content);
         addresses
     }
 
@@ -41,9 +58,9 @@ impl Machine<'_, '_> {
     /// Notes a buffer that is neither allocated here nor a window of one.
     pub(super) fn buffer_from_elsewhere(&mut self, value: ValueId, rope: &Rope) {
         let [seg, ..] = &rope.segs[..] else { return };
-        let known = self.buffers.contains_key(&seg.content) || self.windows.contains_key(&seg.content);
+        let known = self.buffers.contents.contains_key(&seg.content) || self.buffers.windows.contains_key(&seg.content);
         if effects::is_buffer(self.module, value) && !known {
-            self.elsewhere.entry(seg.content).or_insert_with(|| rope.clone());
+            self.buffers.elsewhere.entry(seg.content).or_insert_with(|| rope.clone());
         }
     }
 
@@ -55,9 +72,11 @@ impl Machine<'_, '_> {
         }
         let mut out = Rope::default();
         for seg in rope.segs {
-            if let Some(buffer) = self.buffers.get(&seg.content) {
+            if let Some(buffer) = self.buffers.contents.get(&seg.content) {
                 out.append(&buffer.gather(seg.start, seg.levels, &mut self.eval.wraps));
-            } else if let Some(buffer) = self.windows.get(&seg.content).and_then(|name| self.buffers.get(name)) {
+            } else if let Some(buffer) =
+                self.buffers.windows.get(&seg.content).and_then(|name| self.buffers.contents.get(name))
+            {
                 let mut mix = Mix::new("through a window");
                 mix.wide(seg.content);
                 buffer.feed(&mut mix);
@@ -71,8 +90,7 @@ impl Machine<'_, '_> {
 
     /// What memory holds where a body hands values out: of a window, the whole buffer.
     pub(super) fn whole(&self, handed: &[(ValueId, Rope)]) -> Vec<(ValueId, Rope)> {
-        let (buffers, windows, elsewhere) = (&self.buffers, &self.windows, &self.elsewhere);
-        let view = Snapshot { module: self.module, env: &self.env, buffers, windows, elsewhere };
+        let view = Snapshot { module: self.module, env: &self.env, buffers: &self.buffers };
         let buffer = |value| effects::is_buffer(self.module, value);
         handed
             .iter()
@@ -84,8 +102,8 @@ impl Machine<'_, '_> {
     pub(super) fn store(&mut self, op: OpId, value: ValueId, content: &Rope) {
         let addresses = self.env[raw(value)].clone().unwrap_or_default();
         for seg in &addresses.segs {
-            let name = self.windows.get(&seg.content).copied().unwrap_or(seg.content);
-            let Some(old) = self.buffers.get(&name).cloned() else {
+            let name = self.buffers.windows.get(&seg.content).copied().unwrap_or(seg.content);
+            let Some(old) = self.buffers.contents.get(&name).cloned() else {
                 // A buffer from elsewhere: as if it were everything.
                 self.state.write_all(op, content.hash());
                 continue;
@@ -104,7 +122,7 @@ impl Machine<'_, '_> {
                 [&old, content, &addresses].iter().for_each(|rope| rope.feed(&mut mix));
                 Rope::of(mix.done(), old.len)
             };
-            self.buffers.insert(name, new);
+            self.buffers.contents.insert(name, new);
         }
     }
 
@@ -165,9 +183,7 @@ impl Machine<'_, '_> {
 pub(super) struct Snapshot<'s> {
     pub(super) module: &'s Module,
     pub(super) env: &'s [Option<Rope>],
-    pub(super) buffers: &'s FxHashMap<u128, Rope>,
-    pub(super) windows: &'s FxHashMap<u128, u128>,
-    pub(super) elsewhere: &'s FxHashMap<u128, Rope>,
+    pub(super) buffers: &'s Buffers,
 }
 
 impl Snapshot<'_> {
@@ -177,7 +193,7 @@ impl Snapshot<'_> {
         if !effects::is_buffer(self.module, value) {
             return rope;
         }
-        let name = self.windows.get(&seg.content).unwrap_or(&seg.content);
-        self.buffers.get(name).or_else(|| self.elsewhere.get(name)).cloned().unwrap_or(rope)
+        let name = self.buffers.windows.get(&seg.content).unwrap_or(&seg.content);
+        self.buffers.contents.get(name).or_else(|| self.buffers.elsewhere.get(name)).cloned().unwrap_or(rope)
     }
 }

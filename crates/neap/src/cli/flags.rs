@@ -70,6 +70,7 @@ pub(super) fn common(command: Command) -> Command {
             .value_parser(budget)
             .action(ArgAction::Append),
         path("dialect-stub", "F.toml", "Writes conservative rows for the unknown ops, to be filled in"),
+        path("certificate", "F", "Writes the proofs of the lower bounds, one per line"),
         switch("no-check", "Does not check the plan; the summary says so"),
         switch("remarks", "Shows why something was not fused, shared or placed"),
         text("summary", "KIND", "How the summary is written").value_parser(summary),

@@ -9,6 +9,7 @@ use crate::drive::{self, Setup};
 use crate::exit::{Exit, Failure};
 use crate::foreign::{self, Table};
 use crate::input::Input;
+use crate::proofs;
 use crate::report::{self, Source};
 use crate::size::grouped;
 use crate::streams::Streams;
@@ -59,6 +60,24 @@ pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Fa
         let (arena, peak) = (grouped(numbers.arena_bytes.into()), grouped(numbers.peak.into()));
         text +=
             &format!("@{}: accepted; arena {arena} B, peak {peak} B, alignment {}\n", numbers.function, numbers.align);
+    }
+    if let Some(path) = &request.certificate {
+        let file = std::fs::read_to_string(path);
+        let file = file.map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))?;
+        for certificate in proofs::read(&path.display().to_string(), &file)? {
+            match neap_check::verify(&module, &setup.facts, &certificate) {
+                Ok(bytes) => {
+                    let (name, bytes) = (&certificate.function, grouped(bytes.into()));
+                    text += &format!(
+                        "@{name}: the certificate holds: no order of the planned graph needs less than {bytes} B\n"
+                    );
+                }
+                Err(violation) => {
+                    let failure = Failure::new(Exit::Input, vec![violation.diagnostic()]);
+                    return Ok(place(about, &failure, streams));
+                }
+            }
+        }
     }
     streams.deliver(&text)
 }

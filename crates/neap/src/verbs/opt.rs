@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::report::{self, Source};
 use crate::streams::Streams;
 use crate::writers::{self, With, Writer};
-use crate::{reproducer, stub};
+use crate::{proofs, reproducer, stub};
 use neap_ir::diag::Diagnostic;
 use neap_ir::diag::expected::check_expected;
 use neap_ir::parse::{Chunk, split_input};
@@ -30,11 +30,12 @@ pub(crate) fn run(request: &Opt, streams: &mut Streams<'_>) -> Result<Exit, Fail
     }
     let pipeline = if request.run_reproducer { None } else { Some(pipeline(request)?) };
     let common = &request.common;
-    let written: Vec<_> = [&request.output, &common.summary_file, &common.dialect_stub, &request.reproducer]
-        .into_iter()
-        .flatten()
-        .cloned()
-        .collect();
+    let written: Vec<_> =
+        [&request.output, &common.summary_file, &common.dialect_stub, &common.certificate, &request.reproducer]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect();
     outputs::distinct(&[&common.input], &written)?;
     let input = Input::read(&common.input, streams)?;
     let setup = Setup::new(&common.source, input.kind.profile())?;
@@ -157,6 +158,9 @@ fn finish(request: &Opt, setup: &Setup, done: &Done, streams: &mut Streams<'_>) 
         }
     }
     files.extend(stub::file(common, setup, done.planned.iter().map(|planned| &planned.module)));
+    let (certificates, missing) = proofs::file(common, &done.planned);
+    files.extend(certificates);
+    missing.iter().for_each(|warning| streams.say(&format!("warning: {}\n", warning.message)));
     let mut summaries = String::new();
     for planned in &done.planned {
         let bold = streams.colour_err && common.summary_file.is_none();

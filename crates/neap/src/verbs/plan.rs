@@ -7,6 +7,7 @@ use crate::input::{Input, Kind};
 use crate::outputs::{self, Output};
 use crate::prices;
 use crate::progress::Progress;
+use crate::proofs;
 use crate::report::{self, Source};
 use crate::runtime_order;
 use crate::streams::Streams;
@@ -27,8 +28,14 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let common = &request.common;
     let writers: Vec<Writer> =
         request.outputs.iter().map(|path| Writer::choose(path, request.to.as_deref())).collect::<Result<_, _>>()?;
-    let written: Vec<_> =
-        request.outputs.iter().chain(&common.summary_file).chain(&common.dialect_stub).cloned().collect();
+    let written: Vec<_> = request
+        .outputs
+        .iter()
+        .chain(&common.summary_file)
+        .chain(&common.dialect_stub)
+        .chain(&common.certificate)
+        .cloned()
+        .collect();
     let read: Vec<_> = std::iter::once(&common.input).chain(&request.template).map(PathBuf::as_path).collect();
     outputs::distinct(&read, &written)?;
     let text = common.pipeline.as_deref().unwrap_or("plan");
@@ -83,6 +90,9 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, with)? });
     }
     files.extend(stub::file(common, &setup, std::iter::once(&planned.module)));
+    let (certificates, missing) = proofs::file(common, std::slice::from_ref(&planned));
+    files.extend(certificates);
+    streams.say(&report::text(&missing, source, colour));
     let bold = streams.colour_out && common.summary_file.is_none();
     let mut summary = writers::summary(common.summary, &planned, bold);
     if planned.summary.is_none() && common.summary != SummaryKind::None {

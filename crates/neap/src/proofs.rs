@@ -1,0 +1,134 @@
+//! Certificates of a run: from the planner's terms into those that the checker reads, verified, and written with `--certificate`.
+//!
+//! A file has one certificate per line, one for each function whose bound rests on a flow.
+
+use crate::cli::Common;
+use crate::drive::Planned;
+use crate::exit::Failure;
+use crate::outputs::Output;
+use neap_check::{Certificate, Edge, Node, Owner, SetFlow, Taken};
+use neap_ir::diag::{Diagnostic, Severity};
+use neap_ir::facts::{Facts, Role};
+use neap_ir::{Attr, Def, Module, OpId, ValueId, plan};
+use neap_passes::analysis::candidates::Pair;
+use neap_passes::certificate as planner;
+use neap_passes::pipeline::PassReport;
+use rustc_hash::FxHashMap;
+
+/// The certificates of a planned module, as its passes handed them out.
+pub fn of(planned: &Module, facts: &Facts, reports: &[PassReport]) -> Vec<Certificate> {
+    let mut found: Vec<Certificate> = Vec::new();
+    for certificate in reports.iter().flat_map(|report| &report.certificates) {
+        let Some(func) = planned.symbol(&certificate.function) else { continue };
+        let steps = steps(planned, facts, func);
+        if let Some(certificate) = translated(planned, func, &steps, certificate) {
+            // Of a function that was ordered twice, the last order is the plan's.
+            found.retain(|other| other.function != certificate.function);
+            found.push(certificate);
+        }
+    }
+    found
+}
+
+/// Verifies certificates against the planned module.
+///
+/// # Errors
+/// The first that proves less than it claims, or nothing.
+pub fn verified(planned: &Module, facts: &Facts, certificates: &[Certificate]) -> Result<(), Diagnostic> {
+    for certificate in certificates {
+        neap_check::verify(planned, facts, certificate).map_err(|violation| violation.diagnostic())?;
+    }
+    Ok(())
+}
+
+/// The file of `--certificate`, and a warning for each function that has none.
+pub fn file(common: &Common, planned: &[Planned]) -> (Option<Output>, Vec<Diagnostic>) {
+    let Some(path) = common.certificate.clone() else { return (None, Vec::new()) };
+    let (mut text, mut missing) = (String::new(), Vec::new());
+    for planned in planned {
+        for certificate in &planned.certificates {
+            text += &format!("{}\n", certificate.to_json());
+        }
+        let module = &planned.module;
+        for func in module.functions() {
+            let name = module.sym_name(func).unwrap_or_default();
+            let Some(bound) = module.attr(func, plan::LOWER_BOUND).and_then(Attr::as_i64) else { continue };
+            let mut found = planned.certificates.iter().filter(|certificate| certificate.function == name);
+            let message = match found.next().map(|certificate| certificate.lower_bound) {
+                Some(proved) if i128::from(proved) >= i128::from(bound) => continue,
+                Some(proved) => {
+                    format!("the certificate of @{name} proves {proved} bytes; that it takes {bound} rests on a search")
+                }
+                None => format!("no certificate for @{name}: no flow stands behind its bound of {bound} bytes"),
+            };
+            missing.push(Diagnostic::new(Severity::Warning, module.op(func).span, message));
+        }
+    }
+    (Some(Output { path, bytes: text.into_bytes() }), missing)
+}
+
+/// Certificates from a file, one per line.
+///
+/// # Errors
+/// The line that is none, and why.
+pub fn read(name: &str, text: &str) -> Result<Vec<Certificate>, Failure> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(at, line)| {
+            Certificate::from_json(line)
+                .map_err(|why| Failure::input(format!("{name}:{}: this is no certificate: {why}", at + 1)))
+        })
+        .collect()
+}
+
+/// Operations by their step, as the checker counts: in text order, without constants and the terminator.
+fn steps(module: &Module, facts: &Facts, func: OpId) -> FxHashMap<OpId, u32> {
+    let Some(block) = module.entry(func) else { return FxHashMap::default() };
+    let last = module.terminator(block);
+    let counts = |op: &OpId| {
+        let row = facts.of(module.op_name(*op), module.data_operands(*op).count(), module.data_results(*op).len());
+        row.role != Role::Constant && Some(*op) != last
+    };
+    module.block_ops(block).filter(counts).zip(0..).collect()
+}
+
+fn translated(
+    module: &Module,
+    func: OpId,
+    steps: &FxHashMap<OpId, u32>,
+    certificate: &planner::Certificate,
+) -> Option<Certificate> {
+    let owner = |value: ValueId| match module.value(value).def() {
+        Def::Arg(_, index) => Some(Owner::Arg(index)),
+        Def::Result(op, index) => Some(Owner::Result(*steps.get(&op)?, index)),
+    };
+    let node = |node: planner::Node| {
+        Some(match node {
+            planner::Node::Source => Node::Source,
+            planner::Node::Sink => Node::Sink,
+            planner::Node::Op(op) => Node::Op(*steps.get(&op)?),
+            planner::Node::In(value) => Node::In(owner(value)?),
+            planner::Node::Out(value) => Node::Out(owner(value)?),
+        })
+    };
+    let edge = |edge: &planner::Edge| {
+        Some(Edge { from: node(edge.from)?, to: node(edge.to)?, capacity: edge.capacity, flow: edge.flow })
+    };
+    let taken = |pair: &Pair| match pair {
+        Pair::InPlace(pair) => Taken::InPlace { result: pair.result, operand: pair.operand },
+        Pair::Place(place) => Taken::Place { operand: place.operand },
+    };
+    let flow = |flow: &planner::SetFlow| {
+        Some(SetFlow {
+            taken: flow.taken.iter().map(taken).collect(),
+            edges: flow.edges.iter().map(edge).collect::<Option<_>>()?,
+        })
+    };
+    Some(Certificate {
+        fingerprint: module.attr(func, plan::FINGERPRINT).and_then(Attr::as_str).unwrap_or_default().to_owned(),
+        function: certificate.function.clone(),
+        op: *steps.get(&certificate.op)?,
+        lower_bound: certificate.bound,
+        flows: certificate.flows.iter().map(flow).collect::<Option<_>>()?,
+    })
+}
