@@ -42,6 +42,28 @@ pub(super) fn onnx(data: &[u8]) {
     assert_eq!(runtime::default_order(&file, &order).len(), runtime::priority_order(&file, &order).len());
 }
 
+/// No file panics the NPU reader; what it accepts is a valid module whose own order the replay accepts, and where it is small, a plan with
+/// spills that the replay accepts too.
+pub(super) fn npu(data: &[u8]) {
+    let Ok(module) = neap_import::read_npu(data) else { return };
+    let Ok(npu) = neap::npu::Npu::read(data) else { panic!("one reader refuses what the other accepts") };
+    let Ok(schedule) = neap_emit::npu::schedule(&module) else { return };
+    let plan = neap_import::npu::replay::Plan { schedule, ..Default::default() };
+    let rules = neap_import::npu::replay::Rules::Order;
+    if let Err(broken) = neap_import::npu::replay::replay(&npu.graph, &npu.program, &plan, rules) {
+        // The file's own order may not keep the classes; all else it keeps.
+        let class = |one: &neap_import::npu::replay::Violation| {
+            matches!(one, neap_import::npu::replay::Violation::Class { .. })
+        };
+        assert!(broken.iter().all(class), "{broken:?}");
+    }
+    if npu.graph.nodes.len() < 200
+        && let Err(failure) = npu.spilled(neap::cli::Objective::Makespan)
+    {
+        assert!(failure.exit != Exit::Bug, "{failure:?}");
+    }
+}
+
 /// No module breaks a pass or makes a plan that the checker refuses: the exit code of our own bugs is never seen.
 pub(super) fn pipeline(data: &[u8]) {
     let (mut out, mut err) = (Vec::new(), Vec::new());

@@ -32,6 +32,7 @@ const TABLES: &[(&str, &str)] = &[
     ("linalg.toml", include_str!("../facts/linalg.toml")),
     ("memref.toml", include_str!("../facts/memref.toml")),
     ("neap.toml", include_str!("../facts/neap.toml")),
+    ("npu.toml", include_str!("../facts/npu.toml")),
     ("onnx.toml", include_str!("../facts/onnx.toml")),
     ("scf.toml", include_str!("../facts/scf.toml")),
     ("stablehlo.toml", include_str!("../facts/stablehlo.toml")),

@@ -2,6 +2,7 @@
 
 mod fuse;
 mod models;
+mod npu;
 
 use crate::rng::Rng;
 use crate::{Outcome, measure, sh};
@@ -9,7 +10,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 /// What there is.
-pub(crate) const NAMES: [&str; 5] = ["order", "pack", "scale", "fuse", "models"];
+pub(crate) const NAMES: [&str; 6] = ["order", "pack", "scale", "fuse", "models", "npu"];
 
 /// Runs one benchmark, or all.
 pub(crate) fn run(what: Option<&str>) -> Outcome {
@@ -20,6 +21,7 @@ pub(crate) fn run(what: Option<&str>) -> Outcome {
                 "scale" => scale()?,
                 "fuse" => fuse::run()?,
                 "models" => models::run()?,
+                "npu" => npu::run()?,
                 // The solvers know nothing of the rest and carry their benchmarks themselves.
                 _ => {
                     let package = format!("neap-{name}");

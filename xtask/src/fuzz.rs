@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// What there is to fuzz.
-pub(crate) const NAMES: [&str; 4] = ["parser", "tflite", "onnx", "pipeline"];
+pub(crate) const NAMES: [&str; 5] = ["parser", "tflite", "onnx", "npu", "pipeline"];
 
 /// The first argument of the process that tries inputs.
 const CHILD: &str = "fuzzing";
@@ -114,6 +114,7 @@ fn body(target: &str) -> fn(&[u8]) {
         "parser" => bodies::parser,
         "tflite" => bodies::tflite,
         "onnx" => bodies::onnx,
+        "npu" => bodies::npu,
         _ => bodies::pipeline,
     }
 }
@@ -150,8 +151,12 @@ fn is_binary(target: &str) -> bool {
 
 /// Small files of `testdata`: mutations of large ones find little per second.
 fn corpus(target: &str) -> Result<Vec<Vec<u8>>, String> {
-    let extension = if is_binary(target) { target } else { "mlir" };
-    let testdata = sh::root().join("testdata");
+    let (extension, folder) = match target {
+        "npu" => ("json", "testdata/npu"),
+        _ if is_binary(target) => (target, "testdata"),
+        _ => ("mlir", "testdata"),
+    };
+    let testdata = sh::root().join(folder);
     let mut folders = vec![testdata.clone()];
     let mut seeds = Vec::new();
     while let Some(folder) = folders.pop() {

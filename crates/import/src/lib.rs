@@ -3,6 +3,7 @@
 //! Readers keep the model's own names, carry constants by type and name without their bytes, and never trust the file: every
 //! index and length is checked, errors name the subgraph, the tensor or the operator, and several are told in one run.
 
+pub mod npu;
 pub mod onnx;
 pub mod tflite;
 
@@ -38,6 +39,24 @@ pub fn is_onnx(bytes: &[u8]) -> bool {
 pub fn read_onnx(bytes: &[u8], dims: &[(String, u64, u64)]) -> Result<Module, Vec<Diagnostic>> {
     let module = onnx::read(bytes, dims)?;
     // What the file leaves out (a loop without its body) is told by the rules of the representation.
+    neap_ir::verify::verify(&module)?;
+    Ok(module)
+}
+
+/// Whether the bytes begin as a JSON object does. MLIR text begins with a brace only in `{-#`.
+pub fn is_json(bytes: &[u8]) -> bool {
+    let mut seen = bytes.iter().filter(|byte| !byte.is_ascii_whitespace());
+    seen.next() == Some(&b'{') && matches!(seen.next(), Some(b'"' | b'}'))
+}
+
+/// Reads an NPU graph; see [`npu`] for what becomes of it.
+///
+/// # Errors
+/// All that is wrong in the file, each with its node and its place.
+pub fn read_npu(bytes: &[u8]) -> Result<Module, Vec<Diagnostic>> {
+    let graph = npu::graph::read(bytes)?;
+    let program = npu::hazards::program(&graph)?;
+    let module = npu::build::module(&graph, &program);
     neap_ir::verify::verify(&module)?;
     Ok(module)
 }

@@ -147,6 +147,29 @@ pub struct PrintIr {
     pub after_change: bool,
 }
 
+/// What a plan is to have the least of.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Objective {
+    /// Bytes at the worst step.
+    #[default]
+    Peak,
+    /// Bytes moved by spills, within the capacities of an NPU.
+    Traffic,
+    /// Cycles, within the capacities of an NPU.
+    Makespan,
+}
+
+impl Objective {
+    /// As the command line spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Objective::Peak => "peak",
+            Objective::Traffic => "traffic",
+            Objective::Makespan => "makespan",
+        }
+    }
+}
+
 /// `neap plan`.
 pub struct Plan {
     /// What it shares with `opt`.
@@ -157,6 +180,8 @@ pub struct Plan {
     pub to: Option<String>,
     /// The model file that the plan goes into; none: the input.
     pub template: Option<PathBuf>,
+    /// What is best.
+    pub objective: Objective,
 }
 
 /// `neap check`.
@@ -214,13 +239,14 @@ fn plan() -> Command {
             flags::path(
                 "output",
                 "OUT",
-                "Writes the module (.mlir), the model (.tflite), the summary (.json) or the storages (.csv); repeatable",
+                "Writes the module (.mlir), the model (.tflite), an NPU schedule (.schedule, .steps.csv, .memory, .spills), the summary (.json) or the storages (.csv); repeatable",
             )
             .short('o')
             .action(ArgAction::Append),
         )
         .arg(emit::to())
         .arg(emit::template())
+        .arg(flags::objective())
         .arg(flags::text("pass-pipeline", "PIPELINE", "Runs these passes instead of `plan`"));
     flags::common(flags::source(command))
 }
@@ -260,6 +286,7 @@ pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Reque
             outputs: many(matches, "output"),
             to: one(matches, "to"),
             template: one(matches, "template"),
+            objective: one(matches, "objective").unwrap_or_default(),
         })),
         Some(("emit", matches)) => Request::Emit(Box::new(emit::read(matches))),
         Some(("check", matches)) => Request::Check(Box::new(Check {

@@ -29,13 +29,15 @@ pub enum Kind {
     Tflite,
     /// An ONNX protobuf message.
     Onnx,
+    /// An NPU graph in JSON.
+    Npu,
 }
 
 impl Kind {
     /// The profile of the runtime that such models are made for.
     pub fn profile(self) -> &'static str {
         match self {
-            Kind::Text => "none",
+            Kind::Text | Kind::Npu => "none",
             Kind::Tflite => "tflite",
             Kind::Onnx => "ort",
         }
@@ -47,6 +49,7 @@ impl Kind {
             Kind::Text => "text",
             Kind::Tflite => "TFLite",
             Kind::Onnx => "ONNX",
+            Kind::Npu => "NPU",
         }
     }
 }
@@ -71,7 +74,7 @@ impl Input {
     /// The text, for excerpts in diagnostics; nothing for a model.
     pub fn text(&self) -> &[u8] {
         match self.kind {
-            Kind::Text => &self.bytes,
+            Kind::Text | Kind::Npu => &self.bytes,
             Kind::Tflite | Kind::Onnx => &[],
         }
     }
@@ -91,6 +94,8 @@ fn kind(name: &str, bytes: &[u8]) -> Kind {
         Kind::Tflite
     } else if Path::new(name).extension().is_some_and(|extension| extension == "onnx") || neap_import::is_onnx(bytes) {
         Kind::Onnx
+    } else if Path::new(name).extension().is_some_and(|extension| extension == "json") || neap_import::is_json(bytes) {
+        Kind::Npu
     } else {
         Kind::Text
     }
@@ -107,6 +112,7 @@ pub fn read(kind: Kind, name: &str, bytes: &[u8], dims: &[DimFlag]) -> Result<Mo
             let dims: Vec<_> = dims.iter().map(|dim| (dim.name.clone(), dim.low, dim.high)).collect();
             neap_import::read_onnx(bytes, &dims)
         }
+        Kind::Npu => neap_import::read_npu(bytes),
         Kind::Text => {
             if let Some(foreign) = foreign(name, bytes) {
                 return Err(foreign);
@@ -128,7 +134,7 @@ fn foreign(name: &str, bytes: &[u8]) -> Option<Failure> {
     let binary = bytes.iter().take(4096).any(|byte| *byte == 0) && !bytes.starts_with(b"ML\xefR");
     (model || binary).then(|| {
         let failure = Failure::input(format!(
-            "`{name}` is neither MLIR text nor a TFLite or ONNX model, the kinds that can be read"
+            "`{name}` is neither MLIR text, nor a TFLite or ONNX model, nor an NPU graph, the kinds that can be read"
         ));
         failure.help("convert it to MLIR text in the generic form, to .tflite or to .onnx")
     })

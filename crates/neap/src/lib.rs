@@ -11,6 +11,7 @@ pub mod drive;
 pub mod exit;
 mod foreign;
 pub mod input;
+pub mod npu;
 pub mod outputs;
 pub mod prices;
 pub mod progress;

@@ -3,6 +3,7 @@
 use crate::cli::SummaryKind;
 use crate::drive::Planned;
 use crate::exit::{Exit, Failure};
+use crate::npu::{Judged, Npu};
 use crate::summary;
 use crate::template::Template;
 use neap_ir::print::{PrintOptions, print};
@@ -22,15 +23,27 @@ pub enum Writer {
     Tflite,
     /// The model file with its nodes in the order that suits the runtime best.
     Onnx,
+    /// The ids of an NPU graph in the order in which they run.
+    Schedule,
+    /// The bytes resident behind each of them.
+    Steps,
+    /// Where the buffers of an NPU graph are allocated.
+    Memory,
+    /// Where they come back from spills.
+    Spills,
 }
 
 /// Name, extensions and writer.
-const WRITERS: [(&str, &[&str], Writer); 5] = [
+const WRITERS: [(&str, &[&str], Writer); 9] = [
     ("mlir", &["mlir"], Writer::Mlir),
     ("json", &["json"], Writer::Json),
     ("csv", &["csv"], Writer::Csv),
     ("tflite", &["tflite"], Writer::Tflite),
     ("onnx", &["onnx"], Writer::Onnx),
+    ("schedule", &["schedule"], Writer::Schedule),
+    ("steps", &["steps.csv"], Writer::Steps),
+    ("memory", &["memory"], Writer::Memory),
+    ("spills", &["spills"], Writer::Spills),
 ];
 
 impl Writer {
@@ -71,7 +84,7 @@ impl Writer {
 
     /// Whether the plan goes into a model file.
     pub fn needs_template(self) -> bool {
-        matches!(self, Writer::Tflite | Writer::Onnx)
+        matches!(self, Writer::Tflite | Writer::Onnx | Writer::Schedule | Writer::Steps)
     }
 }
 
@@ -115,7 +128,39 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
             };
             neap_emit::onnx::reordered(&template.input.bytes, &order).map_err(refused)?
         }
+        Writer::Schedule | Writer::Steps => {
+            let template = Template::wanted(with.template, crate::input::Kind::Npu)?;
+            let npu = Npu::read(&template.input.bytes)?;
+            npu_file(writer, &npu, &npu.order(&planned.module)?)?
+        }
+        Writer::Memory | Writer::Spills => return Err(no_places()),
     })
+}
+
+/// A judged plan for an NPU graph as a writer writes it.
+///
+/// # Errors
+/// The writer is of another kind, or the plan has no places.
+pub fn npu_file(writer: Writer, npu: &Npu, judged: &Judged) -> Result<Vec<u8>, Failure> {
+    use neap_emit::npu as emit;
+    let (graph, plan) = (&npu.graph, &judged.plan);
+    let text = match writer {
+        Writer::Schedule => emit::schedule_text(plan),
+        Writer::Steps => emit::steps_csv(plan, &judged.outcome),
+        Writer::Memory | Writer::Spills if plan.offsets.is_empty() => return Err(no_places()),
+        Writer::Memory => emit::memory_text(graph, plan),
+        Writer::Spills => emit::spills_text(graph, plan),
+        _ => {
+            let failure = Failure::usage("a plan with spills is written as schedule, steps, memory or spills");
+            return Err(failure.help("`--summary-file` writes the summary; `--summary=json` is for scripts"));
+        }
+    };
+    Ok(text.into_bytes())
+}
+
+fn no_places() -> Failure {
+    let failure = Failure::usage("an order alone has no places and no spills");
+    failure.help("`--objective traffic` or `--objective makespan` plans them")
 }
 
 /// The plan is not one of this file.

@@ -279,7 +279,9 @@ impl<'a, 'f> Judge<'a, 'f> {
         if self.values.owner(result) != result {
             return Err(Why::ResultElsewhere);
         }
-        if self.values.info(result).bytes == 0 || self.values.info(operand).bytes == 0 {
+        // Without bytes there is still something to share where a class counts.
+        let empty = [result, operand].map(|slot| self.values.info(slot).bytes == 0);
+        if empty[0] != empty[1] || (empty[0] && draft.storage(result).is_none()) {
             return Err(Why::NoBytes);
         }
         if self.values.info(owner).body != draft.body || matches!(self.values.info(owner).site, Site::BodyArg(_)) {

@@ -30,16 +30,19 @@ pub(super) fn check(
     }
     // Per class and storage (or value without one): the union of its members' ranges.
     let mut members = Members::new();
+    let joined = joined(homes, ranges, of);
     for op in m.walk(homes.func) {
         let Some(Attr::Array(list)) = m.attr(op, "neap.class") else { continue };
         for (value, class) in m.data_results(op).iter().zip(list) {
             let Some((class, _)) = class.as_str().and_then(|class| limits.get_key_value(class)) else { continue };
-            let owner = homes.root(*value);
-            let Some(own) = ranges.get(&owner) else { continue };
+            let root = homes.root(*value);
+            let Some(own) = ranges.get(&root) else { continue };
+            let owner = joined.get(&root).copied().unwrap_or(root);
             // A storage is of the class of each of its values, for its whole life.
             let storage = of.get(&owner).copied();
             let range = storage.map_or(*own, |at| (storages[at].begin, storages[at].end));
-            members.entry((class, storage.ok_or(raw(owner)))).or_insert((range, *value));
+            let (known, _) = members.entry((class, storage.ok_or(raw(owner)))).or_insert((range, *value));
+            *known = (known.0.min(range.0), known.1.max(range.1));
         }
     }
     for (class, limit) in limits {
@@ -62,4 +65,28 @@ pub(super) fn check(
             }
         }
     }
+}
+
+/// Values without bytes that take the place of one that nothing reads any more, by the first in the row: no byte tells them apart, so that the operand ends
+/// at the operation is looked up here.
+fn joined(
+    homes: &Homes<'_>,
+    ranges: &FxHashMap<ValueId, (u32, u32)>,
+    of: &FxHashMap<ValueId, usize>,
+) -> FxHashMap<ValueId, ValueId> {
+    let m = homes.module;
+    let mut joined: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+    for op in m.walk(homes.func) {
+        for pair in m.in_places(op, neap_ir::plan::INPLACE) {
+            let result = m.data_results(op).get(pair.result as usize).map(|value| homes.root(*value));
+            let operand = m.data_operands(op).nth(pair.operand as usize).map(|value| homes.root(value));
+            let (Some(result), Some(operand)) = (result, operand) else { continue };
+            let (Some(new), Some(old)) = (ranges.get(&result), ranges.get(&operand)) else { continue };
+            if old.1 <= new.0 + 1 && !of.contains_key(&result) && !of.contains_key(&operand) {
+                let first = joined.get(&operand).copied().unwrap_or(operand);
+                joined.insert(result, first);
+            }
+        }
+    }
+    joined
 }

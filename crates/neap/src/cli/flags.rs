@@ -1,7 +1,7 @@
 //! Groups of flags that several verbs share.
 
 use super::values::{self, arena, budget, pin};
-use super::{SummaryKind, switch};
+use super::{Objective, SummaryKind, switch};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neap_passes::registry::{PASSES, PIPELINES};
@@ -55,6 +55,17 @@ pub(super) fn source(command: Command) -> Command {
         switch("exclude-dynamic", "Leaves values without a known size out of the plan").help_heading("Source"),
         switch("no-reuse", "Gives every value bytes of its own").help_heading("Source"),
     ])
+}
+
+/// `--objective`.
+pub(super) fn objective() -> Arg {
+    let parser = PossibleValuesParser::new(["peak", "traffic", "makespan"]).map(|name| match name.as_str() {
+        "traffic" => Objective::Traffic,
+        "makespan" => Objective::Makespan,
+        _ => Objective::Peak,
+    });
+    text("objective", "WHAT", "What to have the least of; traffic and makespan spill within the memories of an NPU")
+        .value_parser(parser)
 }
 
 /// What `opt` and `plan` share.

@@ -1,9 +1,10 @@
 //! `neap plan`: the summary is the product, on the standard output; the plan goes to files, by their extension.
 
-use crate::cli::{Plan, PrintIr, SummaryKind};
+use crate::cli::{Objective, Plan, PrintIr, SummaryKind};
 use crate::drive::{self, Job, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
+use crate::npu::Npu;
 use crate::outputs::{self, Output};
 use crate::prices;
 use crate::progress::Progress;
@@ -42,6 +43,9 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let pipeline = Pipeline::parse(text).map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))?;
     let input = Input::read(&common.input, streams)?;
     let source = Source { name: &input.name, text: input.text(), line: 0 };
+    if request.objective != Objective::Peak {
+        return spilled(request, &input, &writers, source, streams);
+    }
     let setup = Setup::new(&common.source, input.kind.profile())?;
     let options = PrintOptions::default();
     let outcome = input.module(&common.source.dims).and_then(|module| {
@@ -104,6 +108,65 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     }
     outputs::write_all(&files)?;
     streams.deliver(&summary)
+}
+
+/// A plan with spills for an NPU graph.
+fn spilled(
+    request: &Plan,
+    input: &Input,
+    writers: &[Writer],
+    source: Source<'_>,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
+    if let Some(flag) = ignored(request) {
+        let failure = Failure::usage(format!("`{flag}` has no meaning with `--objective {}`", request.objective.name()));
+        return Err(failure.note("the memories and their sizes are those of the NPU"));
+    }
+    if input.kind != Kind::Npu {
+        let failure = Failure::usage(format!("`{}` is no NPU graph", input.name));
+        return Err(failure.note("only NPU graphs have memories to spill from and pipes to run on"));
+    }
+    let judged = Npu::read(&input.bytes).and_then(|npu| npu.spilled(request.objective).map(|judged| (npu, judged)));
+    let (npu, judged) = match judged {
+        Ok(judged) => judged,
+        Err(failure) => {
+            streams.say(&report::text(&failure.diagnostics, source, streams.colour_err));
+            return Ok(failure.exit);
+        }
+    };
+    let mut files = Vec::new();
+    for (path, writer) in request.outputs.iter().zip(writers) {
+        files.push(Output { path: path.clone(), bytes: writers::npu_file(*writer, &npu, &judged)? });
+    }
+    let mut summary = match request.common.summary {
+        SummaryKind::None => String::new(),
+        SummaryKind::Json => npu.json(&input.name, request.objective, &judged),
+        SummaryKind::Text | SummaryKind::Full => npu.text(&input.name, request.objective, &judged),
+    };
+    if let Some(path) = &request.common.summary_file {
+        files.push(Output { path: path.clone(), bytes: std::mem::take(&mut summary).into_bytes() });
+    }
+    outputs::write_all(&files)?;
+    streams.deliver(&summary)
+}
+
+/// A flag that a plan with spills could not honour.
+fn ignored(request: &Plan) -> Option<&'static str> {
+    let (common, source) = (&request.common, &request.common.source);
+    let given = [
+        ("--pass-pipeline", common.pipeline.is_some()),
+        ("--budget", !common.budgets.is_empty()),
+        ("--time-limit", common.time_limit.is_some()),
+        ("--no-check", common.no_check),
+        ("--template", request.template.is_some()),
+        ("--profile", source.profile.is_some()),
+        ("--arena", !source.arenas.is_empty()),
+        ("--keep", !source.keep.is_empty()),
+        ("--pin", !source.pins.is_empty()),
+        ("--external", !source.external.is_empty()),
+        ("--no-reuse", source.no_reuse),
+    ];
+    given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
 }
 
 /// The model file that the plan goes into, where a writer asks for one: the one that is named, else the input.
