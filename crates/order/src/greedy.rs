@@ -32,12 +32,25 @@ pub(crate) fn by_rank(model: &Model, rank: &[u32]) -> Option<Vec<u32>> {
     g.rank = Some(rank);
     g.order()
 }
+
+/// The selection of MSC: smallest net change, then the most slack to the peak so far (which, from one state, is the fewest bytes brought), then the longest
+/// critical path, then the smallest id. The classes are kept, not weighed; `None` when they leave no way on.
+pub(crate) fn msc(model: &Model, path: &[i64]) -> Option<Vec<u32>> {
+    let mut g = Greedy::new(model, path, 0);
+    g.slack = true;
+    g.order()
+}
+
 struct Greedy<'a> {
     model: &'a Model,
     path: &'a [i64],
     scale: Option<(f64, f64)>,
     /// When given, decides instead of bytes and path.
     rank: Option<&'a [u32]>,
+    /// Whether, of equal changes, the one that brings fewer bytes goes first.
+    slack: bool,
+    /// Bytes that each ready op brings, whatever it frees.
+    born: Vec<i64>,
     left: Vec<u32>,
     group_wait: Vec<u32>,
     group_ready: Vec<Vec<u32>>,
@@ -57,8 +70,10 @@ struct Greedy<'a> {
     waiting: Vec<Vec<Entry>>,
 }
 
-/// A key and its op, the least on top.
-type Entry = Reverse<(i64, i64, u32)>;
+/// Smallest first; ends with the op.
+type Key = (i64, i64, i64, u32);
+/// A key, the least on top.
+type Entry = Reverse<Key>;
 type Heap = BinaryHeap<Entry>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -77,6 +92,8 @@ impl<'a> Greedy<'a> {
             path,
             scale: scale(model, path, weight),
             rank: None,
+            slack: false,
+            born: vec![0; model.n],
             left: (0..model.n).map(|v| model.preds.row(v).len() as u32).collect(),
             group_wait: vec![0; model.groups],
             group_ready: vec![Vec::new(); model.groups],
@@ -128,31 +145,33 @@ impl<'a> Greedy<'a> {
         Some(order)
     }
 
-    fn key(&self, v: u32) -> (i64, i64, u32) {
+    fn key(&self, v: u32) -> Key {
         if let Some(rank) = self.rank {
-            return (i64::from(rank[v as usize]), 0, v);
+            return (i64::from(rank[v as usize]), 0, 0, v);
         }
         let (net, path) = (self.net[v as usize], self.path[v as usize]);
         let first = match self.scale {
             None => net,
             Some((bytes, cycles)) => ((net as f64 * bytes - path as f64 * cycles) * 1e6) as i64,
         };
-        (first, -path, v)
+        (first, if self.slack { self.born[v as usize] } else { 0 }, -path, v)
     }
 
     fn ready(&mut self, v: u32) {
         let m = self.model;
-        let mut net = 0;
+        let (mut net, mut born) = (0, 0);
         for &s in m.touch.row(v as usize) {
             let s = s as usize;
             if !self.started[s] {
                 net += m.size[s];
+                born += m.size[s];
             }
             if self.users_left[s] == 1 && !m.kept[s] {
                 net -= m.size[s];
             }
         }
         self.net[v as usize] = net;
+        self.born[v as usize] = born;
         self.state[v as usize] = State::Ready;
         let group = m.group[v as usize];
         if group != NONE {
@@ -178,7 +197,7 @@ impl<'a> Greedy<'a> {
         let mut large = Vec::new();
         let mut found = None;
         while let Some(Reverse(entry)) = self.pop() {
-            let v = entry.2;
+            let v = entry.3;
             if self.state[v as usize] != State::Ready || entry != self.key(v) {
                 continue;
             }
@@ -254,6 +273,7 @@ impl<'a> Greedy<'a> {
                 self.count(at, 1);
                 if m.writer[at] == NONE {
                     for &u in m.users.row(at) {
+                        self.born[u as usize] -= m.size[at];
                         self.change(u, -m.size[at]);
                     }
                 }
@@ -305,4 +325,22 @@ fn scale(model: &Model, path: &[i64], weight: u8) -> Option<(f64, f64)> {
     let most_bytes = model.size.iter().copied().max().unwrap_or(1).max(1) as f64;
     let most_path = path.iter().copied().max().unwrap_or(1).max(1) as f64;
     Some(((1.0 - weight) / most_bytes, weight / most_path))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixtures::{problem, result, storage};
+    use crate::model;
+    use crate::taken::Taken;
+
+    /// Ops 0 and 1 change nothing (each frees as many bytes as it brings), op 1 brings fewer: it has more slack, whatever its id.
+    #[test]
+    fn msc_prefers_slack_to_ids() {
+        let arguments = vec![storage(50, &[], &[0]), storage(10, &[], &[1]), result(50, 0), result(10, 1)];
+        let problem = problem(2, arguments);
+        let model = model::build(&problem, &Taken::default(), |_| false);
+        let path = [1, 1];
+        assert_eq!(super::msc(&model, &path), Some(vec![1, 0]));
+        assert_eq!(super::order(&model, &path, 0), Some(vec![0, 1]));
+    }
 }

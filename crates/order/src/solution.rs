@@ -14,6 +14,8 @@ pub enum OrderMode {
     Search,
     /// Keep the input's order; only candidates are decided.
     Input,
+    /// The selection of MSC, a list scheduler for NPUs: net change, slack to the peak so far, critical path, id; a baseline.
+    Msc,
     /// A random legal order, the same for the same seed; only candidates are decided.
     Shuffle(u64),
 }

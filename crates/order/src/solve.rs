@@ -16,7 +16,7 @@ use crate::solution::{
     Failure, InfeasibleProof, Options, OrderMode, Progress, Proof, Schedule, Solution, Stats, Watch,
 };
 use crate::taken::{Taken, merged};
-use crate::{infeasible, model, portfolio, replay, window};
+use crate::{greedy, infeasible, model, portfolio, replay, topo, window};
 use rustc_hash::FxHashMap;
 
 /// Ops at the peak whose flow bound is computed.
@@ -52,6 +52,11 @@ pub fn solve(problem: &Problem, options: &Options, watch: Watch<'_>) -> Result<S
         OrderMode::Shuffle(seed) => {
             let model = model::build(problem, &search.required, |_| options.in_place);
             search.keep(crate::shuffle::order(&model, seed))
+        }
+        OrderMode::Msc => {
+            let model = model::build(problem, &search.required, |_| options.in_place);
+            let path = greedy::critical_path(&model, &topo::order(&model.preds, &model.succs));
+            greedy::msc(&model, &path).and_then(|order| search.keep(order))
         }
         OrderMode::Search => search.best(),
     };

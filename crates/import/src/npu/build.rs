@@ -44,7 +44,17 @@ pub fn module(graph: &Graph, program: &Program) -> Module {
     }
     let block = module.entry(func).expect("a function has a block");
     let current = vec![None; graph.buffers.len()];
-    let mut build = Build { graph, program, module, block, current, tokens, gives, token_of: FxHashMap::default(), results: Vec::new() };
+    let mut build = Build {
+        graph,
+        program,
+        module,
+        block,
+        current,
+        tokens,
+        gives,
+        token_of: FxHashMap::default(),
+        results: Vec::new(),
+    };
     for node in &program.order {
         match &graph.nodes[node.index()].kind {
             Kind::Op { .. } => build.operation(*node),
@@ -64,7 +74,11 @@ fn out_bytes(graph: &Graph, node: NodeId) -> u64 {
 
 fn bytes_ty(module: &mut Module, bytes: u64) -> Ty {
     let element = module.int_ty(8);
-    module.intern_ty(Type::Tensor { shape: Some([Dim::Known(bytes)].into_iter().collect()), elem: element, encoding: None })
+    module.intern_ty(Type::Tensor {
+        shape: Some([Dim::Known(bytes)].into_iter().collect()),
+        elem: element,
+        encoding: None,
+    })
 }
 
 struct Build<'a> {
@@ -173,7 +187,13 @@ impl Build<'_> {
         columns.bytes.push(bytes as i64);
     }
 
-    fn create(&mut self, node: NodeId, operands: &[ValueId], mut columns: Columns, mut attrs: Vec<(&'static str, Attr)>) -> OpId {
+    fn create(
+        &mut self,
+        node: NodeId,
+        operands: &[ValueId],
+        mut columns: Columns,
+        mut attrs: Vec<(&'static str, Attr)>,
+    ) -> OpId {
         let record = &self.graph.nodes[node.index()];
         let known = NAMED.contains(&&*record.op) || &*record.op == "ALLOC";
         let name = if known { format!("npu.{}", record.op) } else { "npu.op".to_owned() };
@@ -183,7 +203,9 @@ impl Build<'_> {
         attrs.push(("npu.id", self.module.i64_attr(record.id.into())));
         if !columns.tys.is_empty() {
             attrs.push(("neap.names", Attr::Array(columns.names)));
-            for (key, values) in [("npu.bufs", columns.bufs), ("npu.alloc", columns.allocs), ("npu.free", columns.frees)] {
+            for (key, values) in
+                [("npu.bufs", columns.bufs), ("npu.alloc", columns.allocs), ("npu.free", columns.frees)]
+            {
                 attrs.push((key, self.module.i64s_attr(values)));
             }
             let says = |list: &[Attr]| list.iter().any(|name| name.as_str() != Some(""));
@@ -204,7 +226,8 @@ impl Build<'_> {
         if self.gives.contains(&node) {
             columns.tys.push(self.module.token_ty());
         }
-        let op = self.module.create(OpSpec { name: &name, operands, results: &columns.tys, attrs, ..OpSpec::default() });
+        let op =
+            self.module.create(OpSpec { name: &name, operands, results: &columns.tys, attrs, ..OpSpec::default() });
         self.module.set_place(op, neap_ir::Loc::default(), record.span);
         self.module.append(self.block, op);
         op

@@ -111,7 +111,8 @@ pub fn read(bytes: &[u8]) -> Result<Graph, Vec<Diagnostic>> {
     let mut errors = Errors::default();
     let places = places(&records.nodes, &mut errors);
     errors.done()?;
-    let mut reader = Reader { places: &places, buffers: FxHashMap::default(), graph: Graph::default(), errors: Errors::default() };
+    let mut reader =
+        Reader { places: &places, buffers: FxHashMap::default(), graph: Graph::default(), errors: Errors::default() };
     reader.buffers(&records.nodes);
     reader.nodes(&records.nodes);
     reader.edges(&records.edges);
@@ -218,7 +219,8 @@ impl Reader<'_> {
         if (alloc.size, alloc.pool) != (free.size, free.pool) {
             self.errors.push(|| {
                 let what = |event: Event| format!("{} bytes in {}", event.size, event.pool.pool().name);
-                let message = format!("buffer {} is allocated with {} and freed with {}", alloc.buffer, what(alloc), what(free));
+                let message =
+                    format!("buffer {} is allocated with {} and freed with {}", alloc.buffer, what(alloc), what(free));
                 Diagnostic::error(free.span, message).related(alloc.span, "allocated here")
             });
         }

@@ -238,7 +238,11 @@ impl Program {
 
     fn hazards(&mut self, graph: &Graph) {
         let mut found: Vec<Dependency> = Vec::new();
-        found.extend(graph.edges.iter().map(|(first, then)| Dependency { first: *first, then: *then, reason: Reason::Given }));
+        found.extend(graph.edges.iter().map(|(first, then)| Dependency {
+            first: *first,
+            then: *then,
+            reason: Reason::Given,
+        }));
         for (at, users) in self.users.iter().enumerate() {
             let id = BufferId(at as u32);
             let buffer = &graph.buffers[at];
@@ -284,10 +288,10 @@ impl Program {
                             let (a, b) = (graph.name(*from), graph.name(*to));
                             let message = format!(
                                 "the edge from {a} to {b} cannot be kept: {} would have to run before {}",
-                                graph.name(*first), graph.name(*then)
+                                graph.name(*first),
+                                graph.name(*then)
                             );
-                            Diagnostic::error(graph.nodes[from.index()].span, message)
-                                .note(TIGHT)
+                            Diagnostic::error(graph.nodes[from.index()].span, message).note(TIGHT)
                         });
                     } else if !self.is_data(*first, *then) {
                         found.push((*first, *then));
@@ -326,10 +330,11 @@ impl Program {
     fn is_data(&self, first: NodeId, then: NodeId) -> bool {
         let work = self.accesses[first.index()].len() * self.accesses[then.index()].len();
         // Where it would take long to see, a token says it once more.
-        work < 10_000 && self.accesses[first.index()].iter().any(|(buffer, a)| {
-            let other = self.accesses[then.index()].iter().find(|(other, _)| other == buffer);
-            other.is_some_and(|(_, b)| *a != Access::Read || *b != Access::Read)
-        })
+        work < 10_000
+            && self.accesses[first.index()].iter().any(|(buffer, a)| {
+                let other = self.accesses[then.index()].iter().find(|(other, _)| other == buffer);
+                other.is_some_and(|(_, b)| *a != Access::Read || *b != Access::Read)
+            })
     }
 }
 

@@ -95,7 +95,9 @@ fn records<'a, T: Deserialize<'a>>(
                 let span = Span { start: start as u32, end: (start + raw.len()) as u32 };
                 found.push(Placed { record, span });
             }
-            Err(error) => errors.push(|| wrong(&text[start..start + raw.len()], start, &format!("{what} {number}"), &error)),
+            Err(error) => {
+                errors.push(|| wrong(&text[start..start + raw.len()], start, &format!("{what} {number}"), &error))
+            }
         }
     }
     found

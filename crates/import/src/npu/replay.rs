@@ -141,14 +141,21 @@ impl Violation {
                 graph.name(broken.first),
                 broken.reason.text(graph)
             ),
-            Violation::NotResident { step, buffer: id } => format!("step {step}: buffer {} is not resident", buffer(*id)),
+            Violation::NotResident { step, buffer: id } => {
+                format!("step {step}: buffer {} is not resident", buffer(*id))
+            }
             Violation::Spill { step, spill } => format!("step {step}: spill {spill} is out of turn"),
             Violation::Class { step, pool, live } => {
                 format!("step {step}: {live} buffers of {} are live", pool.pool().name)
             }
             Violation::Capacity { step, buffer: id, end } => {
                 let pool = graph.buffers[id.index()].pool.pool();
-                format!("step {step}: buffer {} ends at {end} of the {} bytes of {}", buffer(*id), pool.capacity, pool.name)
+                format!(
+                    "step {step}: buffer {} ends at {end} of the {} bytes of {}",
+                    buffer(*id),
+                    pool.capacity,
+                    pool.name
+                )
             }
             Violation::Overlap { step, buffer: id, other } => {
                 format!("step {step}: buffers {} and {} lie on the same bytes", buffer(*id), buffer(*other))
@@ -216,7 +223,16 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(graph: &'a Graph, program: &'a Program, plan: &'a Plan, rules: Rules) -> Run<'a> {
         let step_of = vec![usize::MAX; graph.nodes.len()];
-        Run { graph, program, plan, rules, events: Vec::new(), step_of, broken: Vec::new(), outcome: Outcome::default() }
+        Run {
+            graph,
+            program,
+            plan,
+            rules,
+            events: Vec::new(),
+            step_of,
+            broken: Vec::new(),
+            outcome: Outcome::default(),
+        }
     }
 
     fn report(&mut self, violation: Violation) {
@@ -262,7 +278,9 @@ impl<'a> Run<'a> {
     fn dependencies(&mut self) {
         let program = self.program;
         for dependency in &program.dependencies {
-            if self.step_of[dependency.first.index()] >= self.step_of[dependency.then.index()] && self.broken.len() < MOST {
+            if self.step_of[dependency.first.index()] >= self.step_of[dependency.then.index()]
+                && self.broken.len() < MOST
+            {
                 self.report(Violation::Order(*dependency));
             }
         }
@@ -431,8 +449,12 @@ impl<'a> Memory<'a> {
     /// Records that bytes are free from `time` on; what was known about them before is earlier.
     fn release(&mut self, pool: usize, start: u64, end: u64, time: u64) {
         let used = &mut self.used[pool];
-        let over: Vec<(u64, (u64, u64))> =
-            used.range(..end).rev().take_while(|(_, (behind, _))| *behind > start).map(|(at, piece)| (*at, *piece)).collect();
+        let over: Vec<(u64, (u64, u64))> = used
+            .range(..end)
+            .rev()
+            .take_while(|(_, (behind, _))| *behind > start)
+            .map(|(at, piece)| (*at, *piece))
+            .collect();
         for (at, (behind, free)) in over {
             used.remove(&at);
             if at < start {

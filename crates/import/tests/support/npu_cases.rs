@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 /// A buffer while a graph is made.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Buf(usize);
+pub(crate) struct Buf(usize);
 
 struct Memory {
     pool: &'static str,
@@ -21,7 +21,7 @@ struct Memory {
 
 /// A graph while it is made.
 #[derive(Default)]
-pub struct Maker {
+pub(crate) struct Maker {
     nodes: Vec<String>,
     edges: Vec<(usize, usize)>,
     memories: Vec<Memory>,
@@ -74,7 +74,7 @@ impl Maker {
 }
 
 /// Tiles of A (`m` x `k`) times tiles of B (`k` x `n`).
-pub fn matmul(m: usize, n: usize, k: usize, edges: bool) -> String {
+pub(crate) fn matmul(m: usize, n: usize, k: usize, edges: bool) -> String {
     let mut g = Maker::default();
     let (mut a, mut b) = (vec![None; m * k], vec![None; k * n]);
     for i in 0..m {
@@ -99,7 +99,7 @@ pub fn matmul(m: usize, n: usize, k: usize, edges: bool) -> String {
 }
 
 /// `rows` blocks of queries against `columns` blocks of keys and values, softmax on the way.
-pub fn flash(rows: usize, columns: usize) -> String {
+pub(crate) fn flash(rows: usize, columns: usize) -> String {
     let mut g = Maker::default();
     let mut queries = vec![None; rows * 2];
     let mut state: Vec<Option<Softmax>> = vec![None; rows];
@@ -235,7 +235,7 @@ fn compact(g: &mut Maker, of: Buf) -> Buf {
 }
 
 /// Layers of `widths` channel tiles over `tiles` spatial tiles with their neighbours, `depth` layers each; weights are loaded once, partial sums accumulate.
-pub fn conv(tiles: usize, widths: &[usize], depth: usize) -> String {
+pub(crate) fn conv(tiles: usize, widths: &[usize], depth: usize) -> String {
     let mut g = Maker::default();
     let mut channels = widths.first().copied().unwrap_or(1);
     let mut maps: Vec<Buf> = Vec::new();
