@@ -45,7 +45,11 @@ pub static INFO: PassInfo = PassInfo {
     name: "reorder",
     summary: "choose the order of operations, in-place and placement for the least peak",
     options: &[
-        OptionSpec { name: "order", summary: "search, input (keep it), msc (a list scheduler) or shuffle", default: "search" },
+        OptionSpec {
+            name: "order",
+            summary: "search, input (keep it), msc (a list scheduler) or shuffle",
+            default: "search",
+        },
         OptionSpec { name: "seed", summary: "which random order `shuffle` takes", default: "0" },
         OptionSpec { name: "effort", summary: "most nodes the search looks at per body", default: "2000000" },
         OptionSpec { name: "in-place", summary: "whether results may overwrite operands", default: "true" },
@@ -60,7 +64,9 @@ pub static INFO: PassInfo = PassInfo {
             "msc" => OrderMode::Msc,
             "shuffle" => OrderMode::Shuffle(seed),
             other => {
-                return Err(format!("option `order` of pass `reorder` cannot be `{other}`: search, input, msc or shuffle"));
+                return Err(format!(
+                    "option `order` of pass `reorder` cannot be `{other}`: search, input, msc or shuffle"
+                ));
             }
         };
         let latency_weight: u8 = options.get(&INFO, "latency-weight")?;

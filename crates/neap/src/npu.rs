@@ -74,8 +74,11 @@ impl Npu {
         match replay::replay(&self.graph, &self.program, &plan, rules) {
             Ok(outcome) => Ok(Judged { plan, outcome }),
             Err(broken) => {
-                let mut all = vec![Diagnostic::error(Span::default(), "the replay refuses the schedule; it is not written")];
-                all.extend(broken.iter().map(|one| Diagnostic::error(Span::default(), one.text(&self.graph).to_string())));
+                let mut all =
+                    vec![Diagnostic::error(Span::default(), "the replay refuses the schedule; it is not written")];
+                all.extend(
+                    broken.iter().map(|one| Diagnostic::error(Span::default(), one.text(&self.graph).to_string())),
+                );
                 Err(Failure::new(Exit::Bug, all))
             }
         }
@@ -92,7 +95,8 @@ impl Npu {
             }
             neap_spill::Failure::NoPlace { pool } => {
                 let pool = &POOLS[pool.index()];
-                let message = format!("no places were found in the {} bytes of {}; there may be some", pool.capacity, pool.name);
+                let message =
+                    format!("no places were found in the {} bytes of {}; there may be some", pool.capacity, pool.name);
                 Diagnostic::error(Span::default(), message)
             }
             neap_spill::Failure::Problem(error) => Diagnostic::error(Span::default(), error.to_string()),
@@ -112,7 +116,8 @@ impl Npu {
             let next = pipes.len() as u32;
             let pipe = *pipes.entry(pipe).or_insert(next);
             at[node.index()] = Some(neap_spill::OpId(ops.len() as u32));
-            let touches = program.accesses[node.index()].iter().map(|(buffer, _)| neap_spill::BufferId(buffer.0)).collect();
+            let touches =
+                program.accesses[node.index()].iter().map(|(buffer, _)| neap_spill::BufferId(buffer.0)).collect();
             ops.push(neap_spill::Op { pipe, cycles: *cycles, touches });
             nodes.push(*node);
         }
@@ -196,9 +201,10 @@ impl Npu {
     /// What a plan with spills needs, for scripts.
     pub fn json(&self, name: &str, objective: Objective, judged: &Judged) -> String {
         let outcome = &judged.outcome;
-        let pools = POOLS.iter().zip(outcome.peaks).map(|(pool, peak)| {
-            serde_json::json!({"name": pool.name, "capacity": pool.capacity, "peak": peak})
-        });
+        let pools = POOLS
+            .iter()
+            .zip(outcome.peaks)
+            .map(|(pool, peak)| serde_json::json!({"name": pool.name, "capacity": pool.capacity, "peak": peak}));
         let value = serde_json::json!({
             "version": 1,
             "neap": env!("CARGO_PKG_VERSION"),

@@ -28,7 +28,9 @@ fn written(folder: &Path, name: &str) -> String {
 
 /// `BufId:Offset` lines.
 fn pairs(text: &str) -> Vec<(u32, u64)> {
-    text.lines().map(|line| line.split_once(':').map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap())).unwrap()).collect()
+    text.lines()
+        .map(|line| line.split_once(':').map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap())).unwrap())
+        .collect()
 }
 
 /// Replays what the program wrote, from its files alone.

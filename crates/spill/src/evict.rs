@@ -182,7 +182,8 @@ impl<'a> Refine<'a> {
 
     fn run(mut self) -> Vec<Gap> {
         let mut away: Vec<usize> = (0..self.gaps.len()).filter(|at| !self.gaps[*at].kept).collect();
-        let weight = |gap: &Gap| (std::cmp::Reverse(self.problem.buffers[gap.buffer.index()].cost()), gap.to - gap.from);
+        let weight =
+            |gap: &Gap| (std::cmp::Reverse(self.problem.buffers[gap.buffer.index()].cost()), gap.to - gap.from);
         away.sort_by_key(|at| weight(&self.gaps[*at]));
         away.retain(|at| !self.keep_if_fits(*at));
         self.exchange(&away);

@@ -132,7 +132,8 @@ impl<'a> Run<'a> {
                 Some(Reverse((next, ..))) => time = *next,
                 // Nothing runs and nothing can start: the order as it is.
                 None => {
-                    let rest: Vec<u32> = (0..self.issued.len() as u32).filter(|at| !self.issued[*at as usize]).collect();
+                    let rest: Vec<u32> =
+                        (0..self.issued.len() as u32).filter(|at| !self.issued[*at as usize]).collect();
                     self.order.extend(rest);
                     break;
                 }
@@ -143,7 +144,8 @@ impl<'a> Run<'a> {
 
     /// All that ends up to `time`.
     fn pass(&mut self, time: u64) {
-        while let Some(Reverse((_, is_stay, at))) = self.ends.peek().copied().filter(|Reverse((end, ..))| *end <= time) {
+        while let Some(Reverse((_, is_stay, at))) = self.ends.peek().copied().filter(|Reverse((end, ..))| *end <= time)
+        {
             self.ends.pop();
             if is_stay {
                 let buffer = &self.problem.buffers[self.sequence.stays[at as usize].buffer.index()];
@@ -198,9 +200,8 @@ impl<'a> Run<'a> {
             let (from, to) = range(*stay);
             self.levels[pool(*stay)].add(from, to, size(*stay) as i64);
         }
-        let fits = pools.iter().all(|at| {
-            self.levels[*at].most(self.front, event) <= self.problem.pools[*at].capacity as i64
-        });
+        let fits =
+            pools.iter().all(|at| self.levels[*at].most(self.front, event) <= self.problem.pools[*at].capacity as i64);
         for stay in &new {
             let (from, to) = range(*stay);
             self.levels[pool(*stay)].add(from, to, -(size(*stay) as i64));

@@ -71,8 +71,12 @@ impl Clusters {
             outs[first.index()] += 1;
         }
         let alone = |at: usize| size[root[at] as usize] == 1;
-        let is_load = |at: usize| alone(at) && ins[at] == 0 && outs[at] > 0 && problem.ops[at].touches.len() == 1;
         let is_store = |at: usize| alone(at) && outs[at] == 0 && ins[at] > 0;
+        // What only stores need is no load: nothing would bring it.
+        let mut feeds = vec![false; count];
+        let fed = problem.deps.iter().filter(|(_, then)| !is_store(then.index()));
+        fed.for_each(|(first, _)| feeds[first.index()] = true);
+        let is_load = |at: usize| alone(at) && ins[at] == 0 && feeds[at] && problem.ops[at].touches.len() == 1;
         let mut number = vec![u32::MAX; count];
         let mut c = Clusters {
             ops: Vec::new(),
@@ -358,7 +362,8 @@ impl<'a> Greedy<'a> {
         let mut useful = vec![0u32; self.resident.len()];
         let near = self.ready.len().min(READY);
         if self.taste != Taste::Least {
-            let slot: BTreeMap<u32, usize> = self.resident.iter().enumerate().map(|(at, buffer)| (*buffer, at)).collect();
+            let slot: BTreeMap<u32, usize> =
+                self.resident.iter().enumerate().map(|(at, buffer)| (*buffer, at)).collect();
             for cluster in &self.ready[..near] {
                 let bufs = &self.clusters.bufs[*cluster as usize];
                 if bufs.iter().all(|buffer| self.came[*buffer as usize].is_some()) {
@@ -384,7 +389,7 @@ pub(crate) fn value(problem: &Problem, ops: &[OpId]) -> (u64, Policy) {
 }
 
 /// Moves clusters as long as the estimated traffic does not rise, for so many operations looked at.
-pub(crate) fn improve(problem: &Problem, clusters: &Clusters, order: &mut Vec<u32>, effort: u64) {
+pub(crate) fn improve(problem: &Problem, clusters: &Clusters, order: &mut [u32], effort: u64) {
     let count = order.len();
     if count < 2 {
         return;
@@ -402,8 +407,10 @@ pub(crate) fn improve(problem: &Problem, clusters: &Clusters, order: &mut Vec<u3
         }
         let from = rng.below(count);
         let cluster = order[from];
-        let low = clusters.preds[cluster as usize].iter().map(|pred| place[*pred as usize] as usize + 1).max().unwrap_or(0);
-        let high = clusters.succs[cluster as usize].iter().map(|succ| place[*succ as usize] as usize).min().unwrap_or(count);
+        let low =
+            clusters.preds[cluster as usize].iter().map(|pred| place[*pred as usize] as usize + 1).max().unwrap_or(0);
+        let high =
+            clusters.succs[cluster as usize].iter().map(|succ| place[*succ as usize] as usize).min().unwrap_or(count);
         if high - low <= 1 {
             continue;
         }

@@ -65,7 +65,8 @@ fn online(problem: &Problem, sequence: &Sequence, waits: &[Vec<u32>], choice: Ch
             if sequence.stays[stay].begin as usize != event || failed[pool].is_some() {
                 continue;
             }
-            let gaps = gaps(&held[pool], problem.pools[pool].capacity).filter(|(start, end)| end - start >= buffer.size);
+            let gaps =
+                gaps(&held[pool], problem.pools[pool].capacity).filter(|(start, end)| end - start >= buffer.size);
             let ends = |(start, end): (u64, u64)| [start, end - buffer.size];
             let best = match choice {
                 Choice::Oldest => gaps

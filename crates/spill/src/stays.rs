@@ -156,9 +156,7 @@ impl Sequence {
     pub(crate) fn work(&self, problem: &Problem, event: Event) -> (u32, u64) {
         match event {
             Event::Op(op) => (problem.ops[op.index()].pipe, problem.ops[op.index()].cycles),
-            Event::Out(spill) => {
-                (problem.out_pipe, problem.buffers[self.spilled[spill as usize].index()].out_cycles())
-            }
+            Event::Out(spill) => (problem.out_pipe, problem.buffers[self.spilled[spill as usize].index()].out_cycles()),
             Event::In(spill) => (problem.in_pipe, problem.buffers[self.spilled[spill as usize].index()].transfer()),
         }
     }

@@ -1,6 +1,8 @@
 //! Plans of random problems, judged step by step by rules written down here again.
 
-use neap_spill::{Buffer, BufferId, Event, Objective, Op, OpId, Options, Plan, Pool, PoolId, Problem, ProblemError, solve};
+use neap_spill::{
+    Buffer, BufferId, Event, Objective, Op, OpId, Options, Plan, Pool, PoolId, Problem, ProblemError, solve,
+};
 use std::collections::BTreeMap;
 
 /// SplitMix64.

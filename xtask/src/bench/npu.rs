@@ -139,7 +139,8 @@ fn spills(folder: &Path, files: &[(&Case, PathBuf)]) -> Outcome {
             let (file, out_name) = (file.to_string_lossy(), out.to_string_lossy());
             let args = ["plan", &file, "--objective", objective, "--summary=json", "--summary-file", &out_name];
             measure::neap(&args)?;
-            let summary: serde_json::Value = serde_json::from_str(&sh::read(&out)?).map_err(|error| error.to_string())?;
+            let summary: serde_json::Value =
+                serde_json::from_str(&sh::read(&out)?).map_err(|error| error.to_string())?;
             *value = summary[key].as_u64().ok_or("no figure in the summary")?;
         }
         let ratio = |value: u64, published: u64| value as f64 / published as f64;

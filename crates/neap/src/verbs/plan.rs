@@ -119,7 +119,8 @@ fn spilled(
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
     if let Some(flag) = ignored(request) {
-        let failure = Failure::usage(format!("`{flag}` has no meaning with `--objective {}`", request.objective.name()));
+        let failure =
+            Failure::usage(format!("`{flag}` has no meaning with `--objective {}`", request.objective.name()));
         return Err(failure.note("the memories and their sizes are those of the NPU"));
     }
     if input.kind != Kind::Npu {
