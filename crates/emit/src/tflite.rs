@@ -5,13 +5,25 @@
 //! renumbered ([`control`]).
 
 mod control;
+mod grow;
 mod layout;
+mod offline;
+mod places;
 mod wiring;
 
 use crate::{error, order};
 use layout::{Graph, Layout};
-use neap_ir::Module;
 use neap_ir::diag::Diagnostic;
+use neap_ir::{Module, OpId};
+
+pub use places::Head;
+
+/// What goes into the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// The metadata `OfflineMemoryAllocation`: TFLite Micro puts each tensor where the plan has it.
+    pub offsets: bool,
+}
 
 /// Writes the file of a plan.
 ///
@@ -20,9 +32,11 @@ use neap_ir::diag::Diagnostic;
 ///
 /// # Errors
 /// The plan is not one of this file, or the file cannot hold it.
-pub fn write(template: &[u8], source: &Module, planned: &Module) -> Result<Vec<u8>, Vec<Diagnostic>> {
+pub fn write(template: &[u8], source: &Module, planned: &Module, options: Options) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let layout = read(template)?;
-    let orders = orders(&layout, source, planned)?;
+    let functions = functions(&layout, source, planned)?;
+    let orders: Vec<Vec<usize>> =
+        functions.iter().map(|(_, order)| order.iter().map(|(index, _)| *index).collect()).collect();
     shared_lists(&layout, &orders)?;
     let mut out = template.to_vec();
     for (graph, order) in layout.graphs.iter().zip(&orders) {
@@ -30,36 +44,65 @@ pub fn write(template: &[u8], source: &Module, planned: &Module) -> Result<Vec<u
     }
     control::renumber(&mut out, &layout, &orders)?;
     compare(&layout, &orders, &out)?;
+    if options.offsets {
+        let layout = read(&out)?;
+        let plan = places::of(&layout, planned, &functions)?;
+        offline::check(&layout, &plan.placed, &|one, other| plan.together(one, other))?;
+        let words = offline::words(&layout, &plan.placed)?;
+        out = grow::with_metadata(&out, &layout, offline::NAME, &offline::bytes(&words))?;
+        offsets_are(&out, &plan.placed)?;
+    }
     Ok(out)
 }
+
+/// Reads the offsets of a file that TFLite Micro would follow, and looks at them: every rule that the runtime leaves to the writer. None if
+/// the file has none. Tensors may lie in each other's bytes only where an operator writes its result over an operand that nobody reads later.
+///
+/// # Errors
+/// What is wrong with the list, or which tensors overlap.
+pub fn read_offsets(file: &[u8], module: &Module) -> Result<Option<Head>, Vec<Diagnostic>> {
+    let layout = read(file)?;
+    let Some(offsets) = offline::read(&layout, file)? else { return Ok(None) };
+    places::judge(&layout, module, &offsets).map(Some)
+}
+
+/// The offsets that stand in the file are those of the plan.
+fn offsets_are(file: &[u8], placed: &places::Map) -> Result<(), Vec<Diagnostic>> {
+    let found = offline::read(&read(file)?, file)?.unwrap_or_default();
+    let same = placed.iter().filter(|(_, at)| at.bytes > 0).map(|(place, at)| (*place, at.offset)).eq(found);
+    if same { Ok(()) } else { Err(vec![error("the offsets read back are not those of the plan")]) }
+}
+
+/// A function of the plan, with its operations and their numbers in the file, in the order of the plan.
+type Function = (OpId, Vec<(usize, OpId)>);
 
 fn read(bytes: &[u8]) -> Result<Layout, Vec<Diagnostic>> {
     layout::read(bytes).map_err(|broken| vec![error(format!("malformed TFLite file: {broken}"))])
 }
 
-/// For each subgraph, the numbers of its operators in the order of the plan.
-fn orders(layout: &Layout, source: &Module, planned: &Module) -> Result<Vec<Vec<usize>>, Vec<Diagnostic>> {
+/// For each subgraph, its function in the plan.
+fn functions(layout: &Layout, source: &Module, planned: &Module) -> Result<Vec<Function>, Vec<Diagnostic>> {
     let functions = source.functions();
     if functions.len() != layout.graphs.len() {
         let what = format!("the module has {} functions, the file {} subgraphs", functions.len(), layout.graphs.len());
         return Err(vec![error(what)]);
     }
-    let (mut orders, mut errors) = (Vec::new(), Vec::new());
+    let (mut found, mut errors) = (Vec::new(), Vec::new());
     for (func, graph) in functions.into_iter().zip(&layout.graphs) {
         let name = source.sym_name(func).unwrap_or_default();
-        let found = planned.symbol(name).and_then(|func| Some((func, planned.entry(func)?)));
-        let Some((func, block)) = found else {
+        let known = planned.symbol(name).and_then(|func| Some((func, planned.entry(func)?)));
+        let Some((func, block)) = known else {
             errors.push(error(format!("the plan has no function @{name}")));
             continue;
         };
         let order = order::planned(planned, block, name, graph.operators.len())
             .and_then(|order| wiring::compare(planned, func, &order, graph, &layout.buffers).map(|()| order));
         match order {
-            Ok(order) => orders.push(order.into_iter().map(|(index, _)| index).collect()),
+            Ok(order) => found.push((func, order)),
             Err(more) => errors.extend(more),
         }
     }
-    if errors.is_empty() { Ok(orders) } else { Err(errors) }
+    if errors.is_empty() { Ok(found) } else { Err(errors) }
 }
 
 /// Subgraphs may share one list of operators; then they are run in one order.

@@ -8,6 +8,7 @@ mod arenas;
 mod dims;
 pub(crate) mod names;
 mod resident;
+mod scratch;
 
 use crate::cli::{PinFlag, SourceFlags};
 use crate::exit::Failure;
@@ -56,6 +57,9 @@ pub fn apply(module: &mut Module, flags: &SourceFlags, profile: &Profile, facts:
     for name in &flags.external {
         let value = names.find(module, "--external", name)?;
         external(module, value, name)?;
+    }
+    if let Some(file) = &flags.scratch {
+        scratch::write(module, &names, file)?;
     }
     if flags.no_reuse {
         for func in &functions {

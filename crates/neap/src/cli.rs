@@ -69,6 +69,8 @@ pub struct SourceFlags {
     pub exclude_dynamic: bool,
     /// Whether no two values may share bytes.
     pub no_reuse: bool,
+    /// A table of what the runtime's kernels need.
+    pub scratch: Option<PathBuf>,
 }
 
 /// What `opt` and `plan` have in common.
@@ -182,6 +184,8 @@ pub struct Plan {
     pub template: Option<PathBuf>,
     /// What is best.
     pub objective: Objective,
+    /// Whether offsets go into the model file; none: by the profile.
+    pub offsets: Option<bool>,
 }
 
 /// `neap check`.
@@ -247,6 +251,7 @@ fn plan() -> Command {
         .arg(emit::to())
         .arg(emit::template())
         .arg(flags::objective())
+        .arg(emit::offsets())
         .arg(flags::text("pass-pipeline", "PIPELINE", "Runs these passes instead of `plan`"));
     flags::common(flags::source(command))
 }
@@ -287,6 +292,7 @@ pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Reque
             to: one(matches, "to"),
             template: one(matches, "template"),
             objective: one(matches, "objective").unwrap_or_default(),
+            offsets: one(matches, "offsets"),
         })),
         Some(("emit", matches)) => Request::Emit(Box::new(emit::read(matches))),
         Some(("check", matches)) => Request::Check(Box::new(Check {
@@ -360,6 +366,7 @@ fn read_source(matches: &ArgMatches) -> SourceFlags {
         dims: many(matches, "dim"),
         exclude_dynamic: matches.get_flag("exclude-dynamic"),
         no_reuse: matches.get_flag("no-reuse"),
+        scratch: one(matches, "scratch"),
     }
 }
 

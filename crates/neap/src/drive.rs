@@ -70,7 +70,11 @@ fn profile(name: &str) -> Result<Profile, Failure> {
     Profile::parse(&read_text(&file)?, name).map_err(|error| Failure::usage(error.to_string()))
 }
 
-fn read_text(path: &std::path::Path) -> Result<String, Failure> {
+/// The text of a file that a flag names.
+///
+/// # Errors
+/// It cannot be read.
+pub fn read_text(path: &std::path::Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))
 }
 

@@ -7,6 +7,7 @@ use crate::npu::{Judged, Npu};
 use crate::summary;
 use crate::template::Template;
 use neap_ir::print::{PrintOptions, print};
+use neap_passes::profile::Profile;
 use neap_passes::suggest::closest;
 use std::path::Path;
 
@@ -97,6 +98,22 @@ pub struct With<'a> {
     pub template: Option<&'a Template>,
     /// The order of its nodes, where the runtime's own order was looked at; else the plan's.
     pub node_order: Option<&'a [usize]>,
+    /// Whether offsets go there too.
+    pub offsets: bool,
+}
+
+/// Whether offsets go into the model file: if asked for, else where the profile's runtime reads them.
+///
+/// # Errors
+/// The plan was made for a runtime that does not.
+pub fn offsets(asked: Option<bool>, profile: &str) -> Result<bool, Failure> {
+    let reads = profile == "tflm";
+    if asked == Some(true) && !reads && Profile::builtin(profile).is_some() {
+        let message =
+            format!("`--offsets`: a plan with profile {profile} shares bytes in ways that TFLite Micro does not know");
+        return Err(Failure::usage(message).help("add `--profile tflm`"));
+    }
+    Ok(asked.unwrap_or(reads))
 }
 
 /// A plan as a writer writes it.
@@ -116,7 +133,9 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
         Writer::Csv => summary::csv(needed()?).into_bytes(),
         Writer::Tflite => {
             let template = Template::wanted(with.template, crate::input::Kind::Tflite)?;
-            neap_emit::tflite::write(&template.input.bytes, &template.source, &planned.module).map_err(refused)?
+            let options = neap_emit::tflite::Options { offsets: with.offsets };
+            neap_emit::tflite::write(&template.input.bytes, &template.source, &planned.module, options)
+                .map_err(refused)?
         }
         Writer::Onnx => {
             let template = Template::wanted(with.template, crate::input::Kind::Onnx)?;

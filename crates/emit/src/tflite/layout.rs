@@ -4,15 +4,41 @@
 
 use neap_import::tflite::flatbuffer::{Bytes, Malformed, Table};
 
+/// What a model's root table has: version, operator codes, subgraphs, description, buffers, metadata buffer, metadata, signatures.
+pub(crate) const ROOT_SLOTS: usize = 8;
+
+// Numbers of options in the union of an operator.
+const CALL: u8 = 16;
+const IF: u8 = 92;
+const WHILE: u8 = 93;
+const CALL_ONCE: u8 = 103;
+
 /// A file.
 #[derive(Debug)]
 pub(crate) struct Layout {
+    /// Where the root table stands.
+    pub(crate) root: usize,
+    /// The value of each slot of the root.
+    pub(crate) slots: Vec<Slot>,
+    /// Whether the root has fields that this version does not know.
+    pub(crate) has_unknown_slots: bool,
     /// Subgraphs, the main one first.
     pub(crate) graphs: Vec<Graph>,
     /// Buffers.
     pub(crate) buffers: Vec<Buffer>,
     /// Metadata entries.
     pub(crate) metadata: Vec<Entry>,
+}
+
+/// A field of the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// It is not there.
+    Absent,
+    /// Four bytes.
+    Scalar(u32),
+    /// What it points to stands here.
+    Target(usize),
 }
 
 /// A subgraph.
@@ -33,6 +59,10 @@ pub(crate) struct Operator {
     pub(crate) at: usize,
     pub(crate) inputs: Vec<i32>,
     pub(crate) outputs: Vec<i32>,
+    /// Where the field stands that gives the absolute place of options behind the flatbuffer.
+    pub(crate) tail: Option<(usize, u64)>,
+    /// Subgraphs that it runs.
+    pub(crate) calls: Vec<usize>,
 }
 
 /// A tensor.
@@ -79,20 +109,33 @@ pub(crate) struct Entry {
 pub(crate) fn read(bytes: &[u8]) -> Result<Layout, Malformed> {
     let bytes = Bytes::new(bytes);
     let root = bytes.root()?;
+    let mut slots = Vec::new();
+    for slot in 0..ROOT_SLOTS {
+        slots.push(match (slot, root.field(slot)?) {
+            (_, None) => Slot::Absent,
+            (0, Some(_)) => Slot::Scalar(root.i32(0, 0)? as u32),
+            (_, Some(at)) => Slot::Target(at + root.i32(slot, 0)? as u32 as usize),
+        });
+    }
+    let mut unknown = false;
+    for slot in ROOT_SLOTS..root.slots() {
+        unknown |= root.field(slot)?.is_some();
+    }
     let graphs = root.vector(2, 4)?.tables()?.into_iter().map(graph).collect::<Result<_, _>>()?;
     let buffers = root.vector(4, 4)?.tables()?.into_iter().map(buffer).collect::<Result<_, _>>()?;
     let entry = |table: Table<'_>| {
         Ok(Entry { at: table.at(), name: table.string(0)?, buffer: table.i32(1, 0)? as u32 as usize })
     };
     let metadata = root.vector(6, 4)?.tables()?.into_iter().map(entry).collect::<Result<_, _>>()?;
-    Ok(Layout { graphs, buffers, metadata })
+    Ok(Layout { root: root.at(), slots, has_unknown_slots: unknown, graphs, buffers, metadata })
 }
 
 fn graph(table: Table<'_>) -> Result<Graph, Malformed> {
     let list = table.vector(3, 4)?;
     let operator = |table: Table<'_>| {
         let list = |slot| table.vector(slot, 4)?.i32s();
-        Ok(Operator { at: table.at(), inputs: list(1)?, outputs: list(2)? })
+        let tail = table.field(9)?.map(|at| Ok((at, table.u64(9)?))).transpose()?;
+        Ok(Operator { at: table.at(), inputs: list(1)?, outputs: list(2)?, tail, calls: calls(table)? })
     };
     let tensor = |table: Table<'_>| {
         let (name, buffer) = (table.string(3)?, table.i32(2, 0)? as u32 as usize);
@@ -107,12 +150,24 @@ fn graph(table: Table<'_>) -> Result<Graph, Malformed> {
     })
 }
 
+/// The subgraphs that IF, CALL, WHILE and CALL_ONCE run, by the numbers of their options in the union.
+fn calls(table: Table<'_>) -> Result<Vec<usize>, Malformed> {
+    let (Some(options), slots) = (
+        table.table(4)?,
+        match table.u8(3, 0)? {
+            CALL | CALL_ONCE => &[0][..],
+            IF | WHILE => &[0, 1],
+            _ => &[],
+        },
+    ) else {
+        return Ok(Vec::new());
+    };
+    slots.iter().map(|slot| Ok(options.i32(*slot, 0)? as u32 as usize)).collect()
+}
+
 fn buffer(table: Table<'_>) -> Result<Buffer, Malformed> {
     let data = table.vector(0, 1)?;
-    let tail = match table.field(1)? {
-        Some(at) => Some((at, table.u64(1)?)),
-        None => None,
-    };
+    let tail = table.field(1)?.map(|at| Ok((at, table.u64(1)?))).transpose()?;
     let data_at = table.field(0)?.map(|at| (at, data.at() - 4));
     Ok(Buffer { at: table.at(), data: data_at, len: data.len(), tail })
 }

@@ -14,6 +14,8 @@ pub struct Emit {
     pub outputs: Vec<PathBuf>,
     /// The writer of the outputs, whatever their extension.
     pub to: Option<String>,
+    /// Whether offsets go into the model file; none: by the profile.
+    pub offsets: Option<bool>,
 }
 
 pub(super) fn command() -> Command {
@@ -27,7 +29,8 @@ pub(super) fn command() -> Command {
                 .action(ArgAction::Append),
         )
         .arg(to())
-        .arg(template());
+        .arg(template())
+        .arg(offsets());
     flags::source(command)
 }
 
@@ -41,6 +44,15 @@ pub(super) fn template() -> Arg {
     flags::path("template", "MODEL", "The model file that the plan goes into")
 }
 
+/// `--offsets[=BOOL]`.
+pub(super) fn offsets() -> Arg {
+    flags::text("offsets", "BOOL", "Adds `OfflineMemoryAllocation` to a .tflite (default: with --profile tflm)")
+        .value_parser(clap::value_parser!(bool))
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("true")
+}
+
 pub(super) fn read(matches: &ArgMatches) -> Emit {
     let common = Common {
         input: required(matches, "PLANNED"),
@@ -48,5 +60,11 @@ pub(super) fn read(matches: &ArgMatches) -> Emit {
         verify_each: true,
         ..Common::default()
     };
-    Emit { common, template: one(matches, "template"), outputs: many(matches, "output"), to: one(matches, "to") }
+    Emit {
+        common,
+        template: one(matches, "template"),
+        outputs: many(matches, "output"),
+        to: one(matches, "to"),
+        offsets: one(matches, "offsets"),
+    }
 }

@@ -52,6 +52,7 @@ pub(super) fn source(command: Command) -> Command {
         list(text("pin", "N@OFF", "Places a value at an offset").value_parser(pin)),
         list(text("external", "N", "Leaves an argument or a result in the caller's memory")),
         dim().help_heading("Source"),
+        path("scratch", "F.csv", "Adds what the runtime's kernels need: op,bytes a line").help_heading("Source"),
         switch("exclude-dynamic", "Leaves values without a known size out of the plan").help_heading("Source"),
         switch("no-reuse", "Gives every value bytes of its own").help_heading("Source"),
     ])

@@ -11,6 +11,7 @@ use neap_ir::diag::Diagnostic;
 use neap_ir::{Attr, Module, OpId, plan};
 use neap_passes::analysis::Flow;
 use neap_passes::analysis::names::op_name;
+use neap_passes::analysis::scratch::own_bytes;
 use neap_passes::analysis::storage::Class;
 use neap_passes::analysis::values::Sharing;
 use neap_passes::pipeline::PassReport;
@@ -63,10 +64,21 @@ pub fn collect(inputs: &Inputs<'_>) -> Result<Summary, Diagnostic> {
         input: inputs.name.to_owned(),
         profile: inputs.setup.name.clone(),
         check: inputs.check,
-        not_included: inputs.setup.profile.not_included.clone(),
+        not_included: not_included(inputs),
         functions,
         passes: inputs.reports.iter().map(pass).collect(),
     })
+}
+
+/// What the profile leaves out; kernels' scratch only where the input and the flags leave it open.
+fn not_included(inputs: &Inputs<'_>) -> Vec<String> {
+    let mut list = inputs.setup.profile.not_included.clone();
+    let module = inputs.planned;
+    let given = module.functions().iter().flat_map(|func| module.walk(*func)).any(|op| own_bytes(module, op) > 0);
+    for what in list.iter_mut().filter(|what| given && *what == "kernel scratch (unknown)") {
+        *what = "kernel scratch of operations for which none is given".to_owned();
+    }
+    list
 }
 
 /// The source in which callees need what they need in the plan: what a function saves is its own doing then.
@@ -189,7 +201,7 @@ fn bytes(inputs: &Inputs<'_>, flow: &Flow<'_>, original: Option<&Flow<'_>>) -> B
     let values = original.map_or(flow, |original| original);
     let tensors = values.storages.in_arena().filter(|(_, storage)| storage.class != Class::Scratch);
     let open = inputs.setup.profile.not_included.iter().any(|what| what.contains("scratch"));
-    let scratch = match (open, flow.scratch.is_empty()) {
+    let scratch = match (open, flow.scratch.iter().all(|scratch| scratch.bytes == scratch.callee)) {
         (false, _) => ScratchKnown::Known,
         (true, false) => ScratchKnown::Partial,
         (true, true) => ScratchKnown::Unknown,

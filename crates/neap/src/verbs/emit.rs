@@ -31,6 +31,7 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let input = Input::read(&common.input, streams)?;
     let file = request.template.as_ref().map(|path| Input::read(path, streams)).transpose()?;
     let setup = Setup::new(&common.source, file.as_ref().map_or(Kind::Text, |file| file.kind).profile())?;
+    let offsets = writers::offsets(request.offsets, &setup.name)?;
     let mut planned = match planned(request, &input, &setup, streams) {
         Ok(planned) => planned,
         Err(failure) => {
@@ -46,7 +47,7 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
     }
     let found = runtime_order::report(template.as_ref(), &mut planned, &setup)?;
     let node_order = found.as_ref().map(|found| found.order.as_slice());
-    let with = With { options: PrintOptions::default(), template: template.as_ref(), node_order };
+    let with = With { options: PrintOptions::default(), template: template.as_ref(), node_order, offsets };
     let mut files = Vec::new();
     for (path, writer) in request.outputs.iter().zip(writers) {
         files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, with)? });

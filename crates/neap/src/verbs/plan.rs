@@ -47,6 +47,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         return spilled(request, &input, &writers, source, streams);
     }
     let setup = Setup::new(&common.source, input.kind.profile())?;
+    let offsets = writers::offsets(request.offsets, &setup.name)?;
     let options = PrintOptions::default();
     let outcome = input.module(&common.source.dims).and_then(|module| {
         let job = Job {
@@ -88,7 +89,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         streams.say(&report::text(&[advice], source, colour));
     }
     let node_order = found.as_ref().map(|found| found.order.as_slice());
-    let with = With { options, template: template.as_ref(), node_order };
+    let with = With { options, template: template.as_ref(), node_order, offsets };
     let mut files = Vec::new();
     for (path, writer) in request.outputs.iter().zip(writers) {
         files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, with)? });
