@@ -144,10 +144,11 @@ impl<'a> Eval<'a> {
             _ => true,
         });
         if !written {
-            self.canon.optional(&mut mix, m.attr(op, "neap.name"));
-            self.canon.optional(&mut mix, m.attr(op, "neap.names"));
+            let given = [m.attr(op, "neap.name"), m.attr(op, "neap.names")];
+            given.iter().for_each(|name| self.canon.optional(&mut mix, *name));
+            // A module read from a model has no SSA names, its plan as text has.
             let names = m.results(op).iter().filter_map(|value| m.value(*value).name);
-            names.for_each(|name| mix.text(m.text(name)));
+            names.filter(|_| given == [None, None]).for_each(|name| mix.text(m.text(name)));
         }
         for value in m.data_results(op) {
             mix.wide(self.canon.ty(m.value_ty(*value)));

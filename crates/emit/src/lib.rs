@@ -5,6 +5,7 @@
 //!   stood ([`neap_ir::origin`]), and believes that no more than the plan's wiring confirms.
 //! - What a writer made is read back and compared before it is handed out: a file that is wrong is no file.
 
+pub mod c;
 pub mod npu;
 pub mod onnx;
 pub mod order;

@@ -45,11 +45,11 @@ pub fn write(template: &[u8], source: &Module, planned: &Module, options: Option
     control::renumber(&mut out, &layout, &orders)?;
     compare(&layout, &orders, &out)?;
     if options.offsets {
-        let layout = read(&out)?;
         let plan = places::of(&layout, planned, &functions)?;
-        offline::check(&layout, &plan.placed, &|one, other| plan.together(one, other))?;
-        let words = offline::words(&layout, &plan.placed)?;
-        out = grow::with_metadata(&out, &layout, offline::NAME, &offline::bytes(&words))?;
+        let ordered = read(&out)?;
+        offline::check(&ordered, &plan.placed, &|one, other| plan.together(one, other))?;
+        let words = offline::words(&ordered, &plan.placed)?;
+        out = grow::with_metadata(&out, &ordered, offline::NAME, &offline::bytes(&words))?;
         offsets_are(&out, &plan.placed)?;
     }
     Ok(out)

@@ -243,7 +243,7 @@ fn plan() -> Command {
             flags::path(
                 "output",
                 "OUT",
-                "Writes the module (.mlir), the model (.tflite), an NPU schedule (.schedule, .steps.csv, .memory, .spills), the summary (.json) or the storages (.csv); repeatable",
+                "Writes the module (.mlir), the model (.tflite, .onnx), a C header (.h), an NPU schedule (.schedule, .steps.csv, .memory, .spills), the summary (.json) or the storages (.csv); repeatable",
             )
             .short('o')
             .action(ArgAction::Append),

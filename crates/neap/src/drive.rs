@@ -294,8 +294,9 @@ fn checked(job: &Job<'_>, source: &Module, module: &Module, certificates: &[Cert
 ///
 /// # Errors
 /// What the checker says.
-pub fn accepted(source: &Module, planned: &Module, setup: &Setup) -> Result<(), Failure> {
+pub fn accepted(source: &Module, planned: &Module, setup: &Setup, ignore_fingerprint: bool) -> Result<(), Failure> {
     let options = neap_check::Options {
+        ignore_fingerprint,
         callees_have_arenas: setup.profile.own_arena_per_function,
         ..neap_check::Options::default()
     };

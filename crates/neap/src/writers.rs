@@ -32,10 +32,12 @@ pub enum Writer {
     Memory,
     /// Where they come back from spills.
     Spills,
+    /// A header for C and C++: sizes, alignment, offsets.
+    C,
 }
 
 /// Name, extensions and writer.
-const WRITERS: [(&str, &[&str], Writer); 9] = [
+const WRITERS: &[(&str, &[&str], Writer)] = &[
     ("mlir", &["mlir"], Writer::Mlir),
     ("json", &["json"], Writer::Json),
     ("csv", &["csv"], Writer::Csv),
@@ -45,6 +47,7 @@ const WRITERS: [(&str, &[&str], Writer); 9] = [
     ("steps", &["steps.csv"], Writer::Steps),
     ("memory", &["memory"], Writer::Memory),
     ("spills", &["spills"], Writer::Spills),
+    ("c", &["h"], Writer::C),
 ];
 
 impl Writer {
@@ -131,6 +134,10 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
         Writer::Mlir => print(&planned.module, &with.options).into_bytes(),
         Writer::Json => summary::json(needed()?).into_bytes(),
         Writer::Csv => summary::csv(needed()?).into_bytes(),
+        Writer::C => {
+            needed()?;
+            neap_emit::c::write(&planned.module).map_err(refused)?.into_bytes()
+        }
         Writer::Tflite => {
             let template = Template::wanted(with.template, crate::input::Kind::Tflite)?;
             let options = neap_emit::tflite::Options { offsets: with.offsets };

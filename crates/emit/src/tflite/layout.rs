@@ -16,8 +16,6 @@ const CALL_ONCE: u8 = 103;
 /// A file.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// Where the root table stands.
-    pub(crate) root: usize,
     /// The value of each slot of the root.
     pub(crate) slots: Vec<Slot>,
     /// Whether the root has fields that this version does not know.
@@ -127,7 +125,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Layout, Malformed> {
         Ok(Entry { at: table.at(), name: table.string(0)?, buffer: table.i32(1, 0)? as u32 as usize })
     };
     let metadata = root.vector(6, 4)?.tables()?.into_iter().map(entry).collect::<Result<_, _>>()?;
-    Ok(Layout { root: root.at(), slots, has_unknown_slots: unknown, graphs, buffers, metadata })
+    Ok(Layout { slots, has_unknown_slots: unknown, graphs, buffers, metadata })
 }
 
 fn graph(table: Table<'_>) -> Result<Graph, Malformed> {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The name of the metadata.
 pub(crate) const NAME: &str = "OfflineMemoryAllocation";
 /// What the runtime aligns tensors to, in bytes.
-pub const ALIGN: i64 = 16;
+pub(crate) const ALIGN: i64 = 16;
 /// Integers before the offsets.
 const HEADER: usize = 3;
 /// The version that is written; no runtime looks at it.

@@ -37,6 +37,18 @@ pub(crate) struct G {
 
 /// A whole file; `buffers[0]` is the empty one.
 pub(crate) fn model(graphs: &[G], buffers: &[Vec<u8>]) -> Vec<u8> {
+    model_with(graphs, buffers, |_| None)
+}
+
+/// A list of tables.
+pub(crate) type List<'f> = WIPOffset<flatbuffers::Vector<'f, flatbuffers::ForwardsUOffset<TableFinishedWIPOffset>>>;
+
+/// A whole file with metadata.
+pub(crate) fn model_with<'f>(
+    graphs: &[G],
+    buffers: &[Vec<u8>],
+    metadata: impl FnOnce(&mut FlatBufferBuilder<'f>) -> Option<List<'f>>,
+) -> Vec<u8> {
     let mut fbb = FlatBufferBuilder::new();
     let mut codes: Vec<(i32, &str)> = Vec::new();
     for operator in graphs.iter().flat_map(|graph| &graph.operators) {
@@ -51,11 +63,15 @@ pub(crate) fn model(graphs: &[G], buffers: &[Vec<u8>]) -> Vec<u8> {
     let codes = fbb.create_vector(&codes);
     let buffers: Vec<_> = buffers.iter().map(|bytes| buffer(&mut fbb, bytes)).collect();
     let buffers = fbb.create_vector(&buffers);
+    let metadata = metadata(&mut fbb);
     let start = fbb.start_table();
     fbb.push_slot::<u32>(at(0), 3, 0);
     fbb.push_slot_always(at(1), codes);
     fbb.push_slot_always(at(2), subgraphs);
     fbb.push_slot_always(at(4), buffers);
+    if let Some(metadata) = metadata {
+        fbb.push_slot_always(at(6), metadata);
+    }
     let root = fbb.end_table(start);
     fbb.finish(root, Some("TFL3"));
     fbb.finished_data().to_vec()

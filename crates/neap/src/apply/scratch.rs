@@ -1,10 +1,11 @@
 //! `--scratch FILE.csv`: what the runtime's kernels need during their own step, measured or known otherwise, one operation a line.
 //!
-//! Columns `op` (the model's name of a result, or an SSA name) and `bytes`. A name with a comma stands in quotes.
+//! Columns `op` (the model's name of a result, an SSA name, or a kind such as `tfl.svdf` for all of that kind) and `bytes`. A name with a comma
+//! stands in quotes.
 
 use super::names::Names;
 use crate::exit::Failure;
-use neap_ir::{Module, plan};
+use neap_ir::{Module, OpId, plan};
 use std::path::Path;
 
 /// Writes the bytes of a table to the operations that it names.
@@ -18,12 +19,23 @@ pub(super) fn write(module: &mut Module, names: &Names, file: &Path) -> Result<(
         }
         let bytes = bytes.trim().parse::<u64>().ok().and_then(|bytes| i64::try_from(bytes).ok());
         let bytes = bytes.ok_or_else(|| wrong("the bytes are no number from 0 to 2^63-1"))?;
-        let value = names.find(module, "--scratch", &name)?;
-        let op = module.defining_op(value).ok_or_else(|| wrong("this is an argument, which no operation makes"))?;
-        let bytes = module.i64_attr(bytes);
-        module.set_attr(op, plan::SCRATCH, bytes);
+        let mut ops = kind(module, &name);
+        if ops.is_empty() {
+            let value = names.find(module, "--scratch", &name)?;
+            ops.push(module.defining_op(value).ok_or_else(|| wrong("this is an argument, which no operation makes"))?);
+        }
+        for op in ops {
+            let bytes = module.i64_attr(bytes);
+            module.set_attr(op, plan::SCRATCH, bytes);
+        }
     }
     Ok(())
+}
+
+/// All operations of a kind.
+fn kind(module: &Module, name: &str) -> Vec<OpId> {
+    let all = module.functions().into_iter().flat_map(|func| module.walk(func));
+    all.filter(|op| module.op_name(*op) == name).collect()
 }
 
 /// Name and bytes of a line.

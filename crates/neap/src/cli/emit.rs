@@ -36,7 +36,7 @@ pub(super) fn command() -> Command {
 
 /// `--to WRITER`.
 pub(super) fn to() -> Arg {
-    flags::text("to", "WRITER", "Writes the outputs as mlir, json, csv, tflite or onnx, whatever their extension")
+    flags::text("to", "WRITER", "Writes the outputs as mlir, json, csv, tflite, onnx or c, whatever their extension")
 }
 
 /// `--template MODEL`.
@@ -57,6 +57,8 @@ pub(super) fn read(matches: &ArgMatches) -> Emit {
     let common = Common {
         input: required(matches, "PLANNED"),
         source: read_source(matches),
+        // The verb itself has the plan checked.
+        no_check: true,
         verify_each: true,
         ..Common::default()
     };

@@ -1,14 +1,15 @@
 //! `neap check SOURCE PLANNED`: is this plan, whoever made it, right for this source?
 //!
 //! The source gets the same flags and profile as it got from the planner: who owns which bytes is part of the question. The plan is a planned
-//! module, or a table of offsets that another tool wrote.
+//! module, a table of offsets that another tool wrote, or a model file: that has to compute what the source computes, and offsets that it holds
+//! are looked at.
 
 use crate::apply;
 use crate::cli::{Check, DimFlag};
 use crate::drive::{self, Setup};
 use crate::exit::{Exit, Failure};
 use crate::foreign::{self, Table};
-use crate::input::Input;
+use crate::input::{Input, Kind};
 use crate::proofs;
 use crate::report::{self, Source};
 use crate::size::grouped;
@@ -40,14 +41,18 @@ pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Fa
     apply::apply(&mut source, &request.source, &setup.profile, &setup.facts)?;
     // What a table says is about places in the source.
     let about = if table { &original } else { &planned };
-    let module = match read.unwrap_or_else(|| from_table(&source, &planned, &setup)) {
+    let mut module = match read.unwrap_or_else(|| from_table(&source, &planned, &setup)) {
         Ok(module) => module,
         Err(failure) => return Ok(place(about, &failure, streams)),
     };
+    if planned.kind == Kind::Tflite {
+        apply::apply(&mut module, &request.source, &setup.profile, &setup.facts)?;
+    }
     let options = neap_check::Options {
         callees_have_arenas: setup.profile.own_arena_per_function,
         ignore_fingerprint: request.ignore_fingerprint,
         offsets_only: table,
+        semantics_only: planned.kind == Kind::Tflite,
         ..neap_check::Options::default()
     };
     let report = neap_check::check(&source, &module, &setup.facts, &options);
@@ -56,6 +61,19 @@ pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Fa
         return Ok(place(about, &failure, streams));
     }
     let mut text = String::new();
+    if planned.kind == Kind::Tflite {
+        text += "accepted: both compute the same\n";
+        match neap_emit::tflite::read_offsets(&planned.bytes, &module) {
+            Ok(Some(head)) => {
+                let bytes = grouped(head.bytes.into());
+                text +=
+                    &format!("offsets for TFLite Micro: {} tensors in {bytes} B, none over another\n", head.tensors);
+            }
+            Ok(None) => {}
+            Err(errors) => return Ok(place(&planned, &Failure::new(Exit::Input, errors), streams)),
+        }
+        return streams.deliver(&text);
+    }
     for numbers in &report.functions {
         let (arena, peak) = (grouped(numbers.arena_bytes.into()), grouped(numbers.peak.into()));
         text +=

@@ -12,6 +12,7 @@ use crate::progress::Progress;
 use crate::report::{self, Source};
 use crate::runtime_order;
 use crate::streams::Streams;
+use crate::summary::Check;
 use crate::template::Template;
 use crate::writers::{self, With, Writer};
 use neap_ir::print::PrintOptions;
@@ -43,7 +44,7 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let template = file.map(|file| Template::new(file, &common.source, &setup)).transpose()?;
     if let Some(template) = &template {
         template.is_of(&planned.module)?;
-        drive::accepted(&template.source, &planned.module, &setup)?;
+        drive::accepted(&template.source, &planned.module, &setup, false)?;
     }
     let found = runtime_order::report(template.as_ref(), &mut planned, &setup)?;
     let node_order = found.as_ref().map(|found| found.order.as_slice());
@@ -75,5 +76,11 @@ fn planned(request: &Emit, input: &Input, setup: &Setup, streams: &mut Streams<'
         reproducer: Reproducer::OnBug,
     };
     let progress = Progress::new(&mut *streams.err, streams.progress, None);
-    drive::run(&job, module, &progress)
+    let mut planned = drive::run(&job, module, &progress)?;
+    // The graph that the plan holds stands in the planned order: it has another fingerprint than the one that was planned.
+    drive::accepted(&planned.module, &planned.module, setup, true)?;
+    if let Some(summary) = &mut planned.summary {
+        summary.check = Check::Passed;
+    }
+    Ok(planned)
 }

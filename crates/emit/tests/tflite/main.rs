@@ -1,11 +1,12 @@
 //! The TFLite writer: a new order and not one other byte; plans of other files, and plans with something missing, are refused.
 
-#[path = "../../import/tests/support/mod.rs"]
+mod offsets;
+#[path = "../../../import/tests/support/mod.rs"]
 mod support;
 
-use neap_emit::tflite::write;
+use neap_emit::tflite::{Options, write};
 use neap_import::read_tflite;
-use neap_ir::{Module, OpId};
+use neap_ir::{Attr, Module, OpId};
 use support::{G, O, Opt, T, model, sample};
 
 /// Four operators of which the middle two may trade places.
@@ -37,7 +38,7 @@ fn swapped(module: &Module, one: usize, other: usize) -> Module {
 }
 
 fn refused(template: &[u8], source: &Module, planned: &Module) -> String {
-    let errors = write(template, source, planned).expect_err("it is refused");
+    let errors = write(template, source, planned, Options::default()).expect_err("it is refused");
     errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join("\n")
 }
 
@@ -45,7 +46,7 @@ fn refused(template: &[u8], source: &Module, planned: &Module) -> String {
 fn the_same_order_is_the_same_file() {
     for file in [sample(), diamond()] {
         let source = read_tflite(&file).expect("a good file");
-        assert_eq!(write(&file, &source, &source), Ok(file));
+        assert_eq!(write(&file, &source, &source, Options::default()), Ok(file));
     }
 }
 
@@ -53,7 +54,7 @@ fn the_same_order_is_the_same_file() {
 fn a_new_order_changes_the_list_of_operators_alone() {
     let file = diamond();
     let source = read_tflite(&file).expect("a good file");
-    let out = write(&file, &source, &swapped(&source, 0, 1)).expect("a legal order");
+    let out = write(&file, &source, &swapped(&source, 0, 1), Options::default()).expect("a legal order");
     let changed: Vec<usize> = (0..file.len()).filter(|at| out[*at] != file[*at]).collect();
     assert!(out.len() == file.len() && (1..=8).contains(&changed.len()), "{changed:?}");
     assert!(changed[changed.len() - 1] - changed[0] < 8, "two entries next to each other: {changed:?}");
@@ -61,7 +62,7 @@ fn a_new_order_changes_the_list_of_operators_alone() {
     let names: Vec<&str> = ops(&again, "main").into_iter().map(|op| again.op_name(op)).collect();
     assert_eq!(names, ["tfl.abs", "tfl.neg", "tfl.add", "func.return"]);
     // And back again.
-    assert_eq!(write(&out, &again, &swapped(&again, 0, 1)), Ok(file));
+    assert_eq!(write(&out, &again, &swapped(&again, 0, 1), Options::default()), Ok(file));
 }
 
 #[test]
@@ -95,4 +96,14 @@ fn a_plan_of_another_file_is_refused() {
     // Another model altogether.
     let other = read_tflite(&sample()).expect("a good file");
     assert!(refused(&sample(), &other, &source).contains("no function @"));
+}
+
+#[test]
+fn constants_are_told_apart_by_their_names() {
+    let file = sample();
+    let source = read_tflite(&file).expect("a good file");
+    let mut module = source.clone();
+    let constant = ops(&module, "main").into_iter().find(|op| module.op_name(*op) == "neap.constant").expect("one");
+    module.set_attr(constant, "neap.names", Attr::Array(vec![Attr::str("other weights")]));
+    assert!(refused(&file, &source, &module).contains("is not wired as operator 0"));
 }

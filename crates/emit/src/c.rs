@@ -1,0 +1,233 @@
+//! C: a header with what firmware needs to lay tensors into one static arena.
+//!
+//! Per function and arena: its bytes and the alignment of its base; per value that lies in it: offset and bytes, by the model's own name. All names are
+//! macros, and macros alone, so that the header can stand in any translation unit, in C from 99 on and in C++. `NEAP_ARENA_CHECK(array)` is a static
+//! assertion that an array is large enough and, from C11 and C++11 on, aligned enough.
+
+use crate::error;
+use neap_ir::diag::Diagnostic;
+use neap_ir::{Attr, Def, Module, OpId, ValueId, plan};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// Writes the header of a plan.
+///
+/// # Errors
+/// The module holds no plan, or a size that is not known.
+pub fn write(module: &Module) -> Result<String, Vec<Diagnostic>> {
+    let functions: Vec<OpId> =
+        module.functions().into_iter().filter(|func| module.attr(*func, plan::ARENA_BYTES).is_some()).collect();
+    if functions.is_empty() {
+        return Err(vec![error("no function of the module has a plan")]);
+    }
+    let aligns = arenas(module);
+    let mut names = Names::default();
+    let guard = names.unique("NEAP_PLAN_H");
+    let mut out = String::new();
+    let _ = writeln!(out, "/* Made by neap: where every tensor lies. */\n#ifndef {guard}\n#define {guard}\n");
+    out += ASSERTION;
+    for func in functions {
+        function(module, func, &aligns, &mut names, &mut out).map_err(|message| vec![error(message)])?;
+    }
+    let _ = writeln!(out, "#endif /* {guard} */");
+    Ok(out)
+}
+
+const ASSERTION: &str = "\
+/* NEAP_ARENA_CHECK(array, BYTES, ALIGN) refuses to compile where an array of the program is too small, or its base aligned less than
+ * the plan asks. Example:
+ *
+ *     static NEAP_ALIGNAS(NEAP_MAIN_ALIGN) unsigned char arena[NEAP_MAIN_BYTES];
+ *     NEAP_ARENA_CHECK(arena, NEAP_MAIN_BYTES, NEAP_MAIN_ALIGN);
+ */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define NEAP_ALIGNAS(align) alignas(align)
+#define NEAP_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define NEAP_ALIGNAS(align) _Alignas(align)
+#define NEAP_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#else
+#define NEAP_STATIC_ASSERT(condition, text) extern char neap_static_assert[(condition) ? 1 : -1]
+#endif
+#if defined(__GNUC__)
+#define NEAP_ARENA_CHECK(array, bytes, align) \\
+    NEAP_STATIC_ASSERT(sizeof(array) >= (bytes) && __alignof__(array) >= (align), \"the arena is too small or its base not aligned\")
+#else
+#define NEAP_ARENA_CHECK(array, bytes, align) \\
+    NEAP_STATIC_ASSERT(sizeof(array) >= (bytes), \"the arena is too small\")
+#endif
+
+";
+
+/// Alignment by the name of the arena.
+fn arenas(module: &Module) -> BTreeMap<String, i64> {
+    let ops = module.block_ops(module.body()).filter(|op| module.op_name(*op) == "neap.arena");
+    let align = |op: OpId| module.attr(op, "align").and_then(Attr::as_i64).unwrap_or(1);
+    ops.map(|op| (module.sym_name(op).unwrap_or_default().to_owned(), align(op))).collect()
+}
+
+/// A value in an arena.
+struct Line {
+    name: String,
+    arena: Option<String>,
+    offset: i64,
+    bytes: u64,
+    comment: String,
+}
+
+fn function(
+    module: &Module,
+    func: OpId,
+    aligns: &BTreeMap<String, i64>,
+    names: &mut Names,
+    out: &mut String,
+) -> Result<(), String> {
+    let name = module.sym_name(func).unwrap_or_default();
+    let prefix = format!("NEAP_{}", identifier(name));
+    let lines = lines(module, func)?;
+    let bytes = module.attr(func, plan::ARENA_BYTES).and_then(Attr::as_i64).unwrap_or(0);
+    let fingerprint = module.attr(func, plan::FINGERPRINT).and_then(Attr::as_str).unwrap_or("unknown");
+    let _ = writeln!(out, "/* @{}, fingerprint {} */", comment(name), comment(fingerprint));
+    let all = aligns.values().copied().chain(asked(module, func)).fold(1, lcm);
+    let mut define = |name: String, value: &dyn std::fmt::Display, what: &str| {
+        let _ = write!(out, "#define {} {value}", names.unique(&name));
+        if !what.is_empty() {
+            let _ = write!(out, " /* {} */", comment(what));
+        }
+        out.push('\n');
+    };
+    define(format!("{prefix}_BYTES"), &format!("{bytes}u"), "of the arena, all together");
+    define(format!("{prefix}_ALIGN"), &format!("{all}u"), "of the arena's base");
+    let used: BTreeSet<&String> = lines.iter().filter_map(|line| line.arena.as_ref()).collect();
+    if used.len() > 1 {
+        for arena in used {
+            let ends = lines.iter().filter(|line| line.arena.as_ref() == Some(arena));
+            let end = ends.map(|line| line.offset.max(0) as u64 + line.bytes).max().unwrap_or(0);
+            let prefix = format!("{prefix}_ARENA_{}", identifier(arena));
+            define(format!("{prefix}_BYTES"), &format!("{end}u"), "");
+            define(format!("{prefix}_ALIGN"), &format!("{}u", aligns.get(arena).copied().unwrap_or(1)), "");
+        }
+    }
+    for line in &lines {
+        let prefix = format!("{prefix}_{}", identifier(&line.name));
+        let where_ =
+            line.arena.as_ref().filter(|_| aligns.len() > 1).map(|arena| format!("@{arena}, ")).unwrap_or_default();
+        define(format!("{prefix}_OFFSET"), &format!("{}u", line.offset), &format!("{where_}{}", line.comment));
+        define(format!("{prefix}_SIZE"), &format!("{}u", line.bytes), "");
+    }
+    out.push('\n');
+    Ok(())
+}
+
+/// Alignments that operations ask for.
+fn asked(module: &Module, func: OpId) -> Vec<i64> {
+    module
+        .walk(func)
+        .into_iter()
+        .filter_map(|op| module.attr(op, plan::ALIGN).and_then(Attr::as_i64))
+        .filter(|align| *align > 0)
+        .collect()
+}
+
+fn lcm(a: i64, b: i64) -> i64 {
+    let (mut x, mut y) = (a, b.max(1));
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x).saturating_mul(b.max(1))
+}
+
+/// Everything of a function that lies in an arena, arguments first, then in the order of the plan.
+fn lines(module: &Module, func: OpId) -> Result<Vec<Line>, String> {
+    let mut lines = Vec::new();
+    for (index, value) in module.func_args(func).iter().enumerate() {
+        let get = |key| module.arg_attr(func, index, key);
+        let Some(offset) = get(plan::OFFSET).and_then(Attr::as_i64).filter(|offset| *offset >= 0) else { continue };
+        let name = get("neap.name").and_then(Attr::as_str).unwrap_or_default().to_owned();
+        let arena = get(plan::ARENA).and_then(Attr::as_symbol).map(str::to_owned);
+        lines.push(line(module, *value, name, format!("ARG{index}"), arena, offset, "argument")?);
+    }
+    for op in module.walk(func) {
+        let offsets = module.attr(op, plan::OFFSETS).and_then(Attr::as_i64s).unwrap_or_default();
+        let arenas = module.attr(op, plan::ARENA);
+        for (index, value) in module.data_results(op).iter().enumerate() {
+            let Some(offset) = offsets.get(index).copied().filter(|offset| *offset >= 0) else { continue };
+            let name = match module.attr(op, "neap.names") {
+                Some(Attr::Array(names)) => names.get(index).and_then(Attr::as_str),
+                _ => module.attr(op, "neap.name").and_then(Attr::as_str).filter(|_| module.data_results(op).len() == 1),
+            };
+            let arena = match arenas {
+                Some(Attr::Array(list)) => list.get(index).and_then(Attr::as_symbol),
+                one => one.and_then(Attr::as_symbol),
+            };
+            let name = name.unwrap_or_default().to_owned();
+            lines.push(line(
+                module,
+                *value,
+                name,
+                "VALUE".into(),
+                arena.map(str::to_owned),
+                offset,
+                module.op_name(op),
+            )?);
+        }
+        if let Some(offset) = module.attr(op, plan::SCRATCH_OFFSET).and_then(Attr::as_i64) {
+            let arena = module.attr(op, plan::SCRATCH_ARENA).and_then(Attr::as_symbol).map(str::to_owned);
+            let (bytes, comment) = (module.scratch_bytes(op), format!("scratch of {}", module.op_name(op)));
+            lines.push(Line { name: "SCRATCH".into(), arena, offset, bytes, comment });
+        }
+    }
+    Ok(lines)
+}
+
+fn line(
+    module: &Module,
+    value: ValueId,
+    name: String,
+    unnamed: String,
+    arena: Option<String>,
+    offset: i64,
+    what: &str,
+) -> Result<Line, String> {
+    let ssa = module.value(value).name.map(|name| module.text(name).to_owned());
+    let number = match module.value(value).def() {
+        Def::Result(_, index) if index > 0 => format!("_{index}"),
+        _ => String::new(),
+    };
+    let model = name.clone();
+    let name = if name.is_empty() { ssa.map_or(unnamed, |ssa| format!("{ssa}{number}")) } else { name };
+    let bytes = module.value_bytes(value).map_err(|_| format!("the size of `{name}` is not known"))?;
+    let comment = if model.is_empty() { what.to_owned() } else { format!("{what} `{model}`") };
+    Ok(Line { name, arena, offset, bytes, comment })
+}
+
+/// Upper case letters, digits and underscores, of a length that every compiler tells apart.
+fn identifier(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let all: Vec<char> = name.chars().map(plain).collect();
+    // The end of a model's name says more than its start.
+    let kept: String = all[all.len().saturating_sub(40)..].iter().collect();
+    if kept.is_empty() { "_".to_owned() } else { kept }
+}
+
+/// Text that ends no comment, starts none and continues no line.
+fn comment(text: &str) -> String {
+    let plain = |c: char| if (' '..='~').contains(&c) && !matches!(c, '*' | '\\' | '?') { c } else { '.' };
+    text.chars().take(120).map(plain).collect()
+}
+
+/// Macros that are taken.
+#[derive(Default)]
+struct Names(BTreeSet<String>);
+
+impl Names {
+    fn unique(&mut self, name: &str) -> String {
+        let mut found = name.to_owned();
+        let mut number = 1u64;
+        while !self.0.insert(found.clone()) {
+            number += 1;
+            found = format!("{name}_{number}");
+        }
+        found
+    }
+}

@@ -1,0 +1,129 @@
+//! Plans as files: a model in the planned order, the same from a plan that was written before, offsets, a header that compilers take.
+
+use std::path::Path;
+use std::process::Command;
+
+const NEAP: &str = env!("CARGO_BIN_EXE_neap");
+
+fn model(name: &str) -> String {
+    format!("{}/../../testdata/tflite/{name}.tflite", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn neap(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = Command::new(NEAP).args(args).current_dir(folder).output().expect("the binary runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().expect("no signal"), text(&output.stdout), text(&output.stderr))
+}
+
+fn done(folder: &Path, args: &[&str]) -> String {
+    let (code, out, err) = neap(folder, args);
+    assert_eq!(code, 0, "{args:?}\n{err}");
+    out
+}
+
+#[test]
+fn a_plan_becomes_the_same_model_at_once_or_later() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["litert_multi_subgraphs_while", "litert_call_once_mul", "tflm_keyword_scrambled_8bit"] {
+        for profile in ["--profile=tflite", "--profile=tflm"] {
+            let model = model(name);
+            done(folder.path(), &["plan", &model, profile, "-o", "at-once.tflite", "-o", "plan.mlir", "-o", "plan.h"]);
+            done(
+                folder.path(),
+                &["emit", "plan.mlir", "--template", &model, profile, "-o", "later.tflite", "-o", "later.h"],
+            );
+            let read = |name: &str| std::fs::read(folder.path().join(name)).expect("it was written");
+            assert_eq!(read("at-once.tflite"), read("later.tflite"), "{name} {profile}");
+            assert_eq!(read("plan.h"), read("later.h"), "{name} {profile}");
+            let said = done(folder.path(), &["check", &model, "at-once.tflite", profile]);
+            assert!(said.contains("both compute the same"), "{said}");
+            assert_eq!(said.contains("none over another"), profile == "--profile=tflm", "{said}");
+            assert!(done(folder.path(), &["check", &model, "plan.mlir", profile]).contains("accepted"));
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_not_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (one, other) = (model("litert_call_once_mul"), model("litert_multi_subgraphs_while"));
+    done(folder.path(), &["plan", &one, "-o", "plan.mlir"]);
+    let broken = std::fs::read_to_string(folder.path().join("plan.mlir")).expect("it was written");
+    std::fs::write(folder.path().join("broken.mlir"), broken.replace("loc(\"main\":2:0)", "")).expect("written");
+    std::fs::write(folder.path().join("cut.tflite"), &std::fs::read(&one).expect("there")[..900]).expect("written");
+    for (args, code, part) in [
+        (&["emit", "plan.mlir", "--template", &other, "-o", "out.tflite"][..], 1, "has the fingerprint"),
+        (&["emit", "broken.mlir", "--template", &one, "-o", "out.tflite"], 1, "is no entry of graph `main`"),
+        (&["emit", "plan.mlir", "--template", "cut.tflite", "-o", "out.tflite"], 1, "malformed"),
+        (&["emit", "plan.mlir", "--template", &one, "-o", "out.tflite", "-o", "missing/out.h"], 2, "cannot write"),
+        (&["emit", "plan.mlir", "-o", "out.tflite"], 2, "--template"),
+        (&["emit", &one, "-o", "out.mlir"], 1, "holds no plan"),
+        (&["plan", &one, "--offsets", "-o", "out.tflite"], 2, "--profile tflm"),
+        (&["plan", &one, "--profile=none", "--offsets=true", "-o", "out.tflite"], 2, "--profile tflm"),
+        (&["emit", "plan.mlir", "--template", &one, "-o", "plan.mlir"], 2, "is the input"),
+    ] {
+        let (found, out, err) = neap(folder.path(), args);
+        assert!(found == code && err.contains(part) && out.is_empty(), "{args:?}: {found}\n{err}");
+        assert!(!folder.path().join("out.tflite").exists(), "{args:?}");
+    }
+}
+
+#[test]
+fn scratch_comes_from_a_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = model("tflm_keyword_scrambled_8bit");
+    std::fs::write(folder.path().join("scratch.csv"), "op,bytes\ntfl.svdf,512\n").expect("written");
+    let args = ["plan", &model, "--profile=tflm", "--summary=json"];
+    let arena = |more: &[&str]| {
+        let summary: serde_json::Value =
+            serde_json::from_str(&done(folder.path(), &[&args[..], more].concat())).expect("JSON");
+        (summary["functions"][0]["plan"]["arena"].as_u64().expect("bytes"), summary["not_included"].to_string())
+    };
+    let (without, left_out) = arena(&[]);
+    assert!(left_out.contains("kernel scratch (unknown)"), "{left_out}");
+    let (with, left_out) = arena(&["--scratch", "scratch.csv"]);
+    assert!(
+        with > without && with >= 512 && !left_out.contains("kernel scratch (unknown)"),
+        "{with} {without} {left_out}"
+    );
+    for (text, part) in
+        [("op,bytes\nnothing,5\n", "no value of this name"), ("tfl.svdf,-1\n", "scratch.csv:1"), ("x\n", "op,bytes")]
+    {
+        std::fs::write(folder.path().join("scratch.csv"), text).expect("written");
+        let (code, _, err) = neap(folder.path(), &[&args[..], &["--scratch", "scratch.csv"]].concat());
+        assert!(code == 2 && err.contains(part), "{code} {err}");
+    }
+}
+
+#[test]
+fn the_header_compiles_as_c_and_as_cpp_and_its_assertion_bites() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["litert_multi_subgraphs_while", "tflm_keyword_scrambled_8bit", "tflm_micro_speech_quantized"] {
+        done(folder.path(), &["plan", &model(name), "--profile=tflm", "-o", "plan.h"]);
+        let good = "#include \"plan.h\"\nstatic NEAP_ALIGNAS(NEAP_MAIN_ALIGN) unsigned char arena[NEAP_MAIN_BYTES];\n\
+                    NEAP_ARENA_CHECK(arena, NEAP_MAIN_BYTES, NEAP_MAIN_ALIGN);\nint main(void) { return arena[0]; }\n";
+        let small = good.replace("[NEAP_MAIN_BYTES]", "[NEAP_MAIN_BYTES - 1]");
+        let crooked = good.replace("NEAP_ALIGNAS(NEAP_MAIN_ALIGN)", "__attribute__((aligned(2)))");
+        let compile = |program: &str, language: &[&str], text: &str| {
+            std::fs::write(folder.path().join("use.c"), text).expect("written");
+            let flags = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only", "use.c"];
+            let mut command = Command::new(program);
+            command.args(language).args(flags).current_dir(folder.path());
+            command.output().unwrap_or_else(|error| panic!("{program} is needed: {error}"))
+        };
+        for (program, language) in
+            [("gcc", &["-std=c11", "-pedantic"][..]), ("gcc", &["-std=c99"]), ("g++", &["-x", "c++", "-std=c++17"])]
+        {
+            let text = if language.contains(&"-std=c99") {
+                &good.replace("NEAP_ALIGNAS(NEAP_MAIN_ALIGN)", "__attribute__((aligned(16)))")
+            } else {
+                good
+            };
+            let output = compile(program, language, text);
+            assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+            for wrong in [&small, &crooked] {
+                assert!(!compile(program, language, wrong).status.success(), "{program} takes {wrong}");
+            }
+        }
+    }
+}
