@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """What runtimes really allocate for a model, before and after planning, and whether both compute the same.
 
-    measure.py MODEL [PLANNED] [--runs N] [--seed N] [--json]
+    measure.py MODEL [PLANNED ..] [--runs N] [--seed N] [--json]
 
-A `.tflite` is run by LiteRT (reference kernels, no delegate) and by TFLite Micro, an `.onnx` by ONNX Runtime; whichever of them are installed
+A `.tflite` is run by LiteRT (no delegate) and by TFLite Micro, an `.onnx` by ONNX Runtime; whichever of them are installed
 (`pip install ai-edge-litert tflite-micro onnxruntime numpy`). Each measurement runs in a process of its own, since a model that a runtime
 does not know may end it. The exit code is 1 if a runtime that runs MODEL does not run PLANNED or gets other values, 2 if none runs MODEL.
 
 Figures, in bytes:
 
 - LiteRT `arena`: the span of all tensors that its interpreter put into the arena (kernels' scratch included), over all subgraphs; `dynamic`: tensors
-  that it allocated one by one. Read from the interpreter's tensors in memory.
+  that it allocated one by one. Read from the interpreter's tensors in memory, with reference kernels, whose scratch is small; with the
+  optimised ones where a model has an operator that the others do not run. Values are compared under the optimised kernels.
 - TFLite Micro `head`: the planned part of its arena, scratch included; `tail`: what persists. Printed by its recording allocator.
-- ONNX Runtime `requested`: the largest sum of bytes in use that its arena reports for a run; `held`: what it took from the system.
+- ONNX Runtime `requested`: the most that its executor had asked for after a node, from the profiler's statistics.
 
 Equality is bit by bit (NaN equals NaN): of every tensor of the main subgraph that LiteRT lets one read, of all outputs elsewhere.
 """
@@ -100,22 +101,19 @@ def tensors_of(memory, subgraph):
     return None
 
 
-def litert(path, runs, seed):
+def litert(path, runs, seed, kernels):
     import numpy as np
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-    def make(**options):
-        return Interpreter(
-            model_path=path,
-            num_threads=1,
-            experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
-            **options,
-        )
+    optimised = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
 
-    def run(interpreter, read):
+    def make(resolver, **options):
+        return Interpreter(model_path=path, num_threads=1, experimental_op_resolver_type=resolver, **options)
+
+    def run(interpreter, read, times):
         rng = np.random.default_rng(seed)
         values = []
-        for _ in range(runs):
+        for _ in range(times):
             for detail in interpreter.get_input_details():
                 value = random_input(rng, detail["shape"], detail["dtype"])
                 interpreter.set_tensor(detail["index"], value)
@@ -126,19 +124,23 @@ def litert(path, runs, seed):
     def outputs(interpreter):
         return [digest(interpreter.get_tensor(detail["index"])) for detail in interpreter.get_output_details()]
 
-    # Once as it is, to measure; once with every tensor kept, to compare them all. Both see the same inputs.
-    measured = make()
+    # To measure: one run, since some tensors and some subgraphs are allocated then.
+    measured = make(OpResolverType.BUILTIN_REF if kernels == "reference" else optimised)
     # A second reference to the wrapper would keep the interpreter from allocating.
     numbers = [measured._interpreter.NumTensors(graph) for graph in range(measured._interpreter.NumSubgraphs())]
     measured.allocate_tensors()
-    values = run(measured, outputs)
+    run(measured, outputs, 1)
     figures = litert_figures(measured, numbers)
 
-    kept = make(experimental_preserve_all_tensors=True)
+    # To compare: as it is, with tensors in each other's bytes, and with every tensor kept. Both see the same inputs.
+    plain = make(optimised)
+    plain.allocate_tensors()
+    values = run(plain, outputs, runs)
+    kept = make(optimised, experimental_preserve_all_tensors=True)
     kept.allocate_tensors()
     # Handles and strings have no bytes that could be read.
-    plain = [detail for detail in kept.get_tensor_details() if np.dtype(detail["dtype"]).kind in "fiubc"]
-    details = [detail for detail in plain if detail["index"] < numbers[0]]
+    details = [detail for detail in kept.get_tensor_details() if detail["index"] < numbers[0]]
+    details = [detail for detail in details if np.dtype(detail["dtype"]).kind in "fiubc"]
 
     def everything(interpreter):
         found = []
@@ -150,7 +152,7 @@ def litert(path, runs, seed):
                 found.append("unreadable")
         return found
 
-    every = run(kept, everything)
+    every = run(kept, everything, runs)
     return figures, {"outputs": values, "tensors": every}
 
 
@@ -181,7 +183,7 @@ def spans(graphs):
 # ---- TFLite Micro ------------------------------------------------------------------------------------------------
 
 
-def tflm(path, runs, seed):
+def tflm(path, runs, seed, _):
     import numpy as np
     from tflite_micro import runtime
 
@@ -222,47 +224,50 @@ def tflm_figures(said):
 # ---- ONNX Runtime ------------------------------------------------------------------------------------------------
 
 
-def ort(path, runs, seed):
+def ort(path, runs, seed, _):
+    import tempfile
+
     import numpy as np
     import onnxruntime
 
     types = {"float": "float32", "double": "float64", "float16": "float16", "bool": "bool"}
-    values = {}
-    figures = {}
+    values, figures = {}, {}
     # The order that the runtime chooses by itself, then the order of the file.
-    for mode in ("default", "file"):
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        options.enable_profiling = False
-        if mode == "file":
-            options.execution_order = onnxruntime.ExecutionOrder.PRIORITY_BASED
-            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        rng = np.random.default_rng(seed)
-        values[mode] = []
-        for _ in range(runs):
-            feed = {}
-            for value in session.get_inputs():
-                name = re.fullmatch(r"tensor\((\w+)\)", value.type).group(1)
-                shape = [size if isinstance(size, int) and size > 0 else 1 for size in value.shape]
-                feed[value.name] = random_input(rng, shape, types.get(name, name))
-            values[mode].append([digest(array) for array in session.run(None, feed)])
-        figures[mode] = ort_figures(session, feed)
-    return {f"{key} ({mode})": value for mode, all in figures.items() for key, value in all.items()}, values
+    for mode in ("default order", "file order"):
+        with tempfile.TemporaryDirectory() as folder:
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = options.inter_op_num_threads = 1
+            options.log_severity_level = 4
+            options.enable_profiling = True
+            options.profile_file_prefix = os.path.join(folder, "profile")
+            if mode == "file order":
+                options.execution_order = onnxruntime.ExecutionOrder.PRIORITY_BASED
+                options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+            session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+            rng = np.random.default_rng(seed)
+            values[mode] = []
+            for _ in range(runs):
+                feed = {}
+                for value in session.get_inputs():
+                    name = re.fullmatch(r"tensor\((\w+)\)", value.type).group(1)
+                    # Dimensions without a number are 1.
+                    shape = [size if isinstance(size, int) and size > 0 else 1 for size in value.shape]
+                    feed[value.name] = random_input(rng, shape, types.get(name, name))
+                values[mode].append([digest(array) for array in session.run(None, feed)])
+            figures[f"requested in the {mode}"] = ort_requested(session.end_profiling())
+    return figures, values
 
 
-def ort_figures(session, feed):
-    import onnxruntime
-
-    options = onnxruntime.RunOptions()
-    options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-    session.run(None, feed, options)
-    stats = getattr(session, "get_allocator_stats", None)
-    if stats is None:
-        return {}
-    found = stats()
-    return {"requested": int(found.get("MaxInUse", 0)), "held": int(found.get("TotalAllocated", 0))}
+def ort_requested(profile):
+    """The most that the executor had asked for after a node, less what was in use before the first."""
+    with open(profile) as file:
+        events = json.load(file)
+    nodes = sorted((event for event in events if event.get("cat") == "Node"), key=lambda event: event["ts"])
+    stats = [event["args"] for event in nodes if "mem_bytes_requested_in_use" in event.get("args", {})]
+    if not stats:
+        return 0
+    in_use = [int(args["mem_bytes_requested_in_use"]) for args in stats]
+    return max(in_use) - (in_use[0] - int(stats[0].get("mem_requested_in_use_delta", 0)))
 
 
 # ---- the program -------------------------------------------------------------------------------------------------
@@ -270,14 +275,18 @@ def ort_figures(session, feed):
 RUNTIMES = {"litert": (litert, ".tflite", "ai_edge_litert"), "tflm": (tflm, ".tflite", "tflite_micro"), "ort": (ort, ".onnx", "onnxruntime")}
 
 
-def child(runtime, path, runs, seed):
-    figures, values = RUNTIMES[runtime][0](path, runs, seed)
-    print(json.dumps({"figures": figures, "values": values}))
+def child(runtime, path, runs, seed, kernels):
+    figures, values = RUNTIMES[runtime][0](path, runs, seed, kernels)
+    print(json.dumps({"figures": figures, "values": values}), flush=True)
+    sys.stderr.flush()
+    # What a runtime does when it is taken down is not measured.
+    os._exit(0)
 
 
-def measure(runtime, path, runs, seed):
+def measure(runtime, path, runs, seed, kernels="reference"):
     """Figures and values, or what went wrong."""
-    command = [sys.executable, os.path.abspath(__file__), path, "--child", runtime, "--runs", str(runs), "--seed", str(seed)]
+    command = [sys.executable, os.path.abspath(__file__), path, "--child", runtime, "--kernels", kernels]
+    command += ["--runs", str(runs), "--seed", str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=1800)
     lines = done.stdout.strip().splitlines()
     if done.returncode != 0 or not lines:
@@ -313,15 +322,16 @@ def installed(module):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
-    parser.add_argument("planned", nargs="?")
+    parser.add_argument("planned", nargs="*")
     parser.add_argument("--runs", type=int, default=3, help="invocations in a row; state carries over")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=sorted(RUNTIMES), help="this runtime alone")
     parser.add_argument("--json", action="store_true", help="prints one object instead of lines")
     parser.add_argument("--child", choices=sorted(RUNTIMES), help=argparse.SUPPRESS)
+    parser.add_argument("--kernels", default="reference", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
-        return child(arguments.child, arguments.model, arguments.runs, arguments.seed)
+        return child(arguments.child, arguments.model, arguments.runs, arguments.seed, arguments.kernels)
 
     chosen = [
         name
@@ -333,23 +343,33 @@ def main():
         parser.error(f"{', '.join(missing)} is not installed")
     results, code = {}, 2
     for name in (name for name in chosen if installed(RUNTIMES[name][2])):
-        before = measure(name, arguments.model, arguments.runs, arguments.seed)
-        result = {"before": before.get("figures"), "error": before.get("error")}
-        if arguments.planned and "error" not in before:
-            after = measure(name, arguments.planned, arguments.runs, arguments.seed)
-            result["after"] = after.get("figures")
-            result["error"] = after.get("error") or difference(before["values"], after["values"])
-            result["same"] = result["error"] is None
-        if "error" not in before:
-            wrong = arguments.planned and not result["same"]
+        results[name] = result = compare(name, arguments)
+        if result["before"] is not None:
+            wrong = any(planned["error"] for planned in result["planned"])
             code = 1 if wrong or code == 1 else 0
-            result["compared"] = {kind: len(runs[0]) if runs else 0 for kind, runs in before["values"].items()}
-        results[name] = result
     if arguments.json:
         print(json.dumps(results))
     else:
         report(results, arguments)
     return code
+
+
+def compare(name, arguments):
+    """One runtime on the model and on each planned file."""
+    kernels = "reference"
+    before = measure(name, arguments.model, arguments.runs, arguments.seed)
+    if "error" in before and name == "litert":
+        kernels = "optimised"
+        before = measure(name, arguments.model, arguments.runs, arguments.seed, kernels)
+    result = {"before": before.get("figures"), "error": before.get("error"), "planned": []}
+    if "error" in before:
+        return result
+    result["compared"] = {kind: len(runs[0]) if runs else 0 for kind, runs in before["values"].items()}
+    for path in arguments.planned:
+        after = measure(name, path, arguments.runs, arguments.seed, kernels)
+        error = after.get("error") or difference(before["values"], after["values"])
+        result["planned"].append({"file": path, "after": after.get("figures"), "error": error})
+    return result
 
 
 def report(results, arguments):
@@ -358,11 +378,14 @@ def report(results, arguments):
             print(f"{name}: does not run {arguments.model}: {result['error']}")
             continue
         for key, before in result["before"].items():
-            after = (result.get("after") or {}).get(key)
-            print(f"{name}: {key} {before:,}" + (f" -> {after:,} ({after / max(before, 1):.3f})" if after is not None else ""))
-        if arguments.planned:
-            compared = ", ".join(f"{count} {kind}" for kind, count in result["compared"].items())
-            print(f"{name}: {'the same' if result['same'] else 'NOT THE SAME: ' + result['error']} ({compared}, {arguments.runs} runs)")
+            print(f"{name}: {key} {before:,}")
+        compared = ", ".join(f"{count} {kind}" for kind, count in result["compared"].items())
+        for planned in result["planned"]:
+            for key, after in (planned["after"] or {}).items():
+                before = result["before"].get(key, 0)
+                print(f"{name}: {planned['file']}: {key} {after:,} ({after / max(before, 1):.3f})")
+            verdict = f"NOT THE SAME: {planned['error']}" if planned["error"] else "the same"
+            print(f"{name}: {planned['file']}: {verdict} ({compared}, {arguments.runs} runs)")
     if not results:
         print("no runtime for this model is installed")
 

@@ -29,6 +29,7 @@ mod constants;
 mod decide;
 mod demand;
 mod handover;
+mod polish;
 mod refusals;
 
 use crate::analysis::Flow;

@@ -3,11 +3,14 @@
 //! Models and graphs come from the folder that the environment variable `NEAP_SHARED` names. A missing peer or folder is a failure
 //! that says how to get it, never a silent skip.
 
+mod bufferized;
 mod graphs;
 mod mlir;
 mod models;
 mod onnx;
+mod runtimes;
 mod tosa;
+mod wheel;
 
 use crate::{Outcome, sh};
 use serde_json::Value;
@@ -39,20 +42,29 @@ pub(crate) fn run(install: bool) -> Outcome {
         mlir::install()?;
         tosa::install()?;
         onnx::install()?;
+        runtimes::install()?;
+        wheel::install()?;
     }
     mlir::present()?;
+    bufferized::present()?;
     let shared = shared()?;
     let mut tally = Tally::default();
     println!("== models: plan --profile tflite against LiteRT's own arena");
     models::run(&shared, &mut tally)?;
     println!("== models: .onnx against ONNX Runtime");
     onnx::run(&shared, &mut tally)?;
+    println!("== emitted models in LiteRT and TFLite Micro");
+    runtimes::run(&shared, &mut tally)?;
+    println!("== the wheel");
+    wheel::run(&mut tally)?;
     println!("== graphs: peak against the order in the file");
     graphs::run(&shared, &mut tally)?;
     println!("== our own files: testdata");
     own(&mut tally)?;
     println!("== TOSA text made by tosa-converter-for-tflite");
     tosa::run(&shared, &mut tally)?;
+    println!("== bufferized MLIR, planned and run by mlir-runner");
+    bufferized::run(&shared, &mut tally)?;
     for failed in &tally.failed {
         println!("failed: {failed}");
     }

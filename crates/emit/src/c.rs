@@ -37,7 +37,7 @@ const ASSERTION: &str = "\
 /* NEAP_ARENA_CHECK(array, BYTES, ALIGN) refuses to compile where an array of the program is too small, or its base aligned less than
  * the plan asks. Example:
  *
- *     static NEAP_ALIGNAS(NEAP_MAIN_ALIGN) unsigned char arena[NEAP_MAIN_BYTES];
+ *     NEAP_ALIGNAS(NEAP_MAIN_ALIGN) static unsigned char arena[NEAP_MAIN_BYTES];
  *     NEAP_ARENA_CHECK(arena, NEAP_MAIN_BYTES, NEAP_MAIN_ALIGN);
  */
 #if defined(__cplusplus) && __cplusplus >= 201103L
@@ -189,7 +189,9 @@ fn line(
     offset: i64,
     what: &str,
 ) -> Result<Line, String> {
+    // A number is no name: it says where a value stands.
     let ssa = module.value(value).name.map(|name| module.text(name).to_owned());
+    let ssa = ssa.filter(|name| !name.starts_with(|c: char| c.is_ascii_digit()));
     let number = match module.value(value).def() {
         Def::Result(_, index) if index > 0 => format!("_{index}"),
         _ => String::new(),

@@ -6,6 +6,7 @@
 //! - What a writer made is read back and compared before it is handed out: a file that is wrong is no file.
 
 pub mod c;
+pub mod memref;
 pub mod npu;
 pub mod onnx;
 pub mod order;

@@ -34,6 +34,8 @@ pub enum Writer {
     Spills,
     /// A header for C and C++: sizes, alignment, offsets.
     C,
+    /// Bufferized MLIR in one arena.
+    Memref,
 }
 
 /// Name, extensions and writer.
@@ -48,6 +50,7 @@ const WRITERS: &[(&str, &[&str], Writer)] = &[
     ("memory", &["memory"], Writer::Memory),
     ("spills", &["spills"], Writer::Spills),
     ("c", &["h"], Writer::C),
+    ("memref", &["memref.mlir"], Writer::Memref),
 ];
 
 impl Writer {
@@ -134,6 +137,10 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
         Writer::Mlir => print(&planned.module, &with.options).into_bytes(),
         Writer::Json => summary::json(needed()?).into_bytes(),
         Writer::Csv => summary::csv(needed()?).into_bytes(),
+        Writer::Memref => {
+            needed()?;
+            print(&neap_emit::memref::program(&planned.module).map_err(refused)?, &with.options).into_bytes()
+        }
         Writer::C => {
             needed()?;
             neap_emit::c::write(&planned.module).map_err(refused)?.into_bytes()

@@ -45,6 +45,15 @@ pub fn for_each_read(module: &Module, timeline: &Timeline<'_>, values: &Values, 
                 }
             }
         }
+        if entry.facts.body.run == Run::Kernel && !module.op_regions(entry.op).is_empty() {
+            // What a kernel's body names from around it is read by the kernel.
+            let inner = module.walk(entry.op).into_iter().filter(|op| *op != entry.op);
+            for value in inner.flat_map(|op| module.operands(op).collect::<Vec<_>>()) {
+                if let Some(slot) = values.slot(value) {
+                    see(walk.read(slot, id, operand_end(timeline, id), false));
+                }
+            }
+        }
         if is_never_awaited(module, timeline, id) {
             for slot in touched(module, timeline, values, Some(id)) {
                 see(walk.read(slot, id, timeline.end(), true));

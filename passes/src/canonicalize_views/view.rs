@@ -81,7 +81,8 @@ fn start(
     if fits { Ok(offset) } else { Err("it ends outside of the operand".to_owned()) }
 }
 
-/// The start of a window of a buffer, from the layouts in the types: `strided<[4, 1], offset: 8>`.
+/// The start of a window of a buffer, from the layouts in the types: `strided<[4, 1], offset: 8>`. Its elements need not be consecutive: the whole
+/// buffer is one storage, whatever part of it is looked at.
 fn strided(module: &Module, op: OpId, result: ValueId, operand: ValueId) -> Result<u64, Refusal> {
     let (to, from) = (Layout::of(module, result)?, Layout::of(module, operand)?);
     if let Some(shift) = module.op_name(op).strip_suffix(".view").and_then(|_| module.data_operands(op).nth(1)) {
@@ -98,7 +99,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// The layout of a memref whose elements are consecutive.
+    /// The layout of a memref.
     fn of(module: &Module, value: ValueId) -> Result<Layout, Refusal> {
         let Type::MemRef { shape: Some(dims), elem, layout, .. } = module.ty(module.value_ty(value)) else {
             return Err("it has no rank".to_owned());
@@ -115,15 +116,9 @@ impl Layout {
             Some(offset) => number(offset)?,
             None => 0,
         };
-        let strides =
-            strides.split(',').filter(|text| !text.trim().is_empty()).map(number).collect::<Result<Vec<u64>, _>>()?;
-        let mut expected = 1u64;
-        for (dim, stride) in dims.iter().zip(&strides).rev() {
-            let Dim::Known(size) = dim else { return Err("its size is not constant".to_owned()) };
-            if *size != 1 && *stride != expected {
-                return Err("its elements are not consecutive".to_owned());
-            }
-            expected = expected.checked_mul(*size).ok_or("its size overflows")?;
+        strides.split(',').filter(|text| !text.trim().is_empty()).try_for_each(|stride| number(stride).map(drop))?;
+        if dims.iter().any(|dim| *dim == Dim::Dynamic) {
+            return Err("its size is not constant".to_owned());
         }
         Ok(Layout { offset, elem: *elem })
     }

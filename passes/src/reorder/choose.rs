@@ -1,11 +1,12 @@
 //! Which of several decisions is kept, measured on the module itself.
 //!
 //! What counts is what the profile's own packer makes of an order, then its peak. The candidates are the solver's order of least peak, further ones of the
-//! same peak where a function has no nested bodies, and the input's order. The search stops as soon as an order packs without loss. Where
+//! same peak where a function has no nested bodies, the input's order, and, where the runtime packs by a rule of its own, the best of these with
+//! small moves. The search stops as soon as an order packs without loss. Where
 //! bodies make the solver's view an estimate, this is also what makes the answer never worse than the input's order.
 
 use super::decide::{self, Ground};
-use super::{Decision, apply, flow};
+use super::{Decision, apply, flow, polish};
 use crate::analysis::Flow;
 use crate::analysis::pack_problem::{Packing, arenas};
 use crate::analysis::timeline::EntryId;
@@ -13,7 +14,7 @@ use crate::assign_offsets::{pack, packer_of};
 use crate::pass::Context;
 use neap_ir::Module;
 use neap_ir::diag::Diagnostic;
-use neap_order::{Options, OrderMode, Taken};
+use neap_order::{OpId, Options, OrderMode, Taken};
 use neap_pack::{Method, Outcome, Proof};
 
 /// Effort for packing one order, in nodes times storages.
@@ -62,7 +63,15 @@ impl<'f> Choice<'_, 'f> {
         }
         let mut changed = false;
         let mut kept = plan(decisions);
-        for candidate in self.candidates(module, options, decisions).into_iter().take(tries) {
+        let mut waiting: Vec<Plan> = self.candidates(module, options, decisions).into_iter().take(tries).collect();
+        waiting.reverse();
+        let mut polishes = exact;
+        loop {
+            let next = waiting.pop().or_else(|| {
+                let once = std::mem::take(&mut polishes);
+                once.then(|| self.polished(decisions, &kept)).flatten()
+            });
+            let Some(candidate) = next else { break };
             set(decisions, &candidate);
             changed |= apply::write(module, self.before, &self.ground.readers, decisions);
             let found = flow(module, self.before.timeline.func, self.cx)?;
@@ -79,6 +88,17 @@ impl<'f> Choice<'_, 'f> {
         }
         set(decisions, &kept);
         Ok(changed | apply::write(module, self.before, &self.ground.readers, decisions))
+    }
+
+    /// A plan with small moves that the runtime's own packer likes better; none where we pack ourselves.
+    fn polished(&self, decisions: &[Decision], kept: &Plan) -> Option<Plan> {
+        let (method, align) = (packer_of(self.cx.profile)?, self.cx.profile.align);
+        let ([decision], [(order, taken)]) = (decisions, kept.as_slice()) else { return None };
+        let ops = &decision.answer.draft.ops;
+        let place = |id: &EntryId| ops.binary_search(id).ok().map(|at| OpId(at as u32));
+        let order: Vec<OpId> = order.iter().map(place).collect::<Option<_>>()?;
+        let better = polish::polish(&decision.answer, &order, taken, (method, align), self.cx.stop)?;
+        Some(vec![(better.into_iter().map(|op| ops[op.index()]).collect(), taken.clone())])
     }
 
     /// Further plans, the most promising first.

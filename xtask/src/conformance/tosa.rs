@@ -50,15 +50,20 @@ pub(super) fn run(shared: &Path, tally: &mut Tally) -> Outcome {
     Ok(())
 }
 
-/// The model as TOSA, in the generic form and in custom assembly.
-fn convert(shared: &Path, model: &str) -> Result<(PathBuf, PathBuf), String> {
-    let folder = sh::scratch("conformance/tosa")?;
+/// The model as TOSA in MLIR's bytecode.
+pub(super) fn bytecode(source: &Path, folder: &Path, model: &str) -> Result<PathBuf, String> {
     let bytecode = folder.join(format!("{model}.mlirbc"));
-    let source = shared.join(format!("models/{model}.tflite"));
     sh::stdout(&mut sh::program(
         converter()?,
         [source.as_os_str(), "--bytecode".as_ref(), "-o".as_ref(), bytecode.as_os_str()],
     ))?;
+    Ok(bytecode)
+}
+
+/// The model as TOSA, in the generic form and in custom assembly.
+fn convert(shared: &Path, model: &str) -> Result<(PathBuf, PathBuf), String> {
+    let folder = sh::scratch("conformance/tosa")?;
+    let bytecode = bytecode(&shared.join(format!("models/{model}.tflite")), &folder, model)?;
     let elide = ["--mlir-elide-elementsattrs-if-larger=16", "--mlir-elide-resource-strings-if-larger=16"];
     let print = |name: String, flags: &[&str]| {
         let path = folder.join(name);

@@ -36,7 +36,11 @@ pub(super) fn command() -> Command {
 
 /// `--to WRITER`.
 pub(super) fn to() -> Arg {
-    flags::text("to", "WRITER", "Writes the outputs as mlir, json, csv, tflite, onnx or c, whatever their extension")
+    flags::text(
+        "to",
+        "WRITER",
+        "Writes the outputs as mlir, memref, json, csv, tflite, onnx or c, whatever their extension",
+    )
 }
 
 /// `--template MODEL`.
