@@ -84,6 +84,7 @@ struct AssignOffsets {
 impl Pass for AssignOffsets {
     fn run(&self, module: &mut Module, func: OpId, cx: &mut Context<'_>) -> Result<bool, Diagnostic> {
         planned_callees(module, func, cx)?;
+        fresh_views(module, func, cx)?;
         let flow = Flow::new(module, func, cx.facts, cx.profile, Sharing::PLANNED)?;
         let arenas = arenas(module)?;
         let packing = Packing::new(module, &flow, &arenas)?;
@@ -118,6 +119,15 @@ fn count(cx: &mut Context<'_>, flow: &Flow<'_>, packing: &Packing, outcome: &Out
     cx.count("arena-lower-bound", outcome.lower_bound);
     cx.count("arena-optimal", u64::from(outcome.proof == Proof::Optimal));
     cx.count("nodes", outcome.nodes);
+}
+
+/// A view of state holds what the variable held when it was read: no plan can keep that once the variable has been written.
+fn fresh_views(module: &Module, func: OpId, cx: &Context<'_>) -> Result<(), Diagnostic> {
+    let Some((reader, write, variable)) = crate::lock_effects::stale(module, func, cx) else { return Ok(()) };
+    let (read, written) = (op_name(module, reader), op_name(module, write));
+    let message = format!("{read} reads a view of @{variable} that {written} has written by then");
+    Err(Diagnostic::error(module.op(reader).span, message)
+        .help("run `lock-effects` first: it moves the write, or makes a copy of the view"))
 }
 
 /// Says which results nobody reads: they hold bytes during their own step all the same.

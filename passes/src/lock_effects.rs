@@ -30,6 +30,8 @@
 
 mod late;
 
+pub(crate) use late::stale;
+
 use crate::locks::{carries_tokens, missing};
 use crate::pass::{Context, OptionSpec, Pass, PassInfo};
 use neap_ir::diag::Diagnostic;

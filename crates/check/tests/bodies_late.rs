@@ -124,3 +124,74 @@ fn draws_in_another_order() {
     agrees(&text(false), &text(false));
     differs(&text(false), &text(true));
 }
+
+/// A result may lie where the body's value lies; two results may not change places, since one of them would be overwritten on its way.
+#[test]
+fn what_a_branch_hands_out_reaches_its_place() {
+    let text = |plan: bool, results: [i64; 2], handed: &str| {
+        let on = |text: String| if plan { text } else { String::new() };
+        let at = |at: i64| on(format!(", neap.offsets = array<i64: {at}>"));
+        let end = 8 + results[0].max(results[1]).max(8);
+        let handed = on(format!(" {{n = 1 : i64{handed}}}"));
+        format!(
+            r#"func.func @main(%p: tensor<1xi1> {{neap.io = "external"}}, %x: tensor<8xi8> {{neap.io = "external"}}) -> (tensor<8xi8>, tensor<8xi8>){} {{
+  %b:2 = "scf.if"(%p) ({{
+    %t = "neap.opaque"(%x) {{kind = "f"{}}} : (tensor<8xi8>) -> tensor<8xi8>
+    %u = "neap.opaque"(%x) {{kind = "g"{}}} : (tensor<8xi8>) -> tensor<8xi8>
+    "scf.yield"(%t, %u){handed} : (tensor<8xi8>, tensor<8xi8>) -> ()
+  }}, {{
+    %v = "neap.opaque"(%x) {{kind = "h"{}}} : (tensor<8xi8>) -> tensor<8xi8>
+    %w = "neap.opaque"(%x) {{kind = "i"{}}} : (tensor<8xi8>) -> tensor<8xi8>
+    "scf.yield"(%v, %w){handed} : (tensor<8xi8>, tensor<8xi8>) -> ()
+  }}) {{n = 1 : i64{}}} : (tensor<1xi1>) -> (tensor<8xi8>, tensor<8xi8>)
+  return %b#0, %b#1 : tensor<8xi8>, tensor<8xi8>
+}}"#,
+            on(format!(" attributes {{neap.peak = {end} : i64, neap.arena_bytes = {end} : i64}}")),
+            at(0),
+            at(8),
+            at(0),
+            at(8),
+            on(format!(", neap.offsets = array<i64: {}, {}>", results[0], results[1]))
+        )
+    };
+    let source = text(false, [0, 0], "");
+    let plain = |text: String| {
+        text.replace(" {n = 1 : i64} : (tensor<8xi8>, tensor<8xi8>) -> ()", " : (tensor<8xi8>, tensor<8xi8>) -> ()")
+    };
+    accepted(&source, &plain(text(true, [0, 8], ", neap.handed = array<i64: 0, 1>")));
+    let on_the_way = |v: &Violation| matches!(v, Violation::Overlap { why, .. } if why.contains("handed out"));
+    refused(&source, &plain(text(true, [8, 0], "")), on_the_way);
+    refused(&source, &plain(text(true, [4, 16], "")), on_the_way);
+    refused(&source, &plain(text(true, [16, 8], ", neap.handed = array<i64: 0>")), |v| {
+        matches!(v, Violation::Elsewhere { attribute: "neap.handed", .. })
+    });
+}
+
+/// What a loop gathers over its trips is there while later trips run.
+#[test]
+fn gathered_results_keep_the_trips_before() {
+    let text = |plan: bool, gathered: i64| {
+        let on = |text: String| if plan { text } else { String::new() };
+        format!(
+            r#"func.func @main(%n: index, %x: tensor<8xi8> {{neap.io = "external"}}) -> tensor<8xi8>{} {{
+  %r = "neap.for"(%n) ({{
+  ^bb0(%i: index):
+    %t = "neap.opaque"(%x, %i) {{kind = "f"{}}} : (tensor<8xi8>, index) -> tensor<8xi8>
+    %u = "neap.opaque"(%t) {{kind = "g"{}}} : (tensor<8xi8>) -> tensor<8xi8>
+    "neap.yield"(%u) : (tensor<8xi8>) -> ()
+  }}) {{n = 1 : i64{}}} : (index) -> tensor<8xi8>
+  return %r : tensor<8xi8>
+}}"#,
+            on(" attributes {neap.peak = 24 : i64, neap.arena_bytes = 24 : i64}".to_owned()),
+            on(", neap.offsets = array<i64: 0>".to_owned()),
+            on(", neap.offsets = array<i64: 8>".to_owned()),
+            on(format!(", neap.offsets = array<i64: {gathered}>"))
+        )
+    };
+    accepted(&text(false, 16), &text(true, 16));
+    refused(
+        &text(false, 0),
+        &text(true, 0),
+        |v| matches!(v, Violation::Overwritten { value, reader, .. } if value == "`%r`" && reader.contains("next trip")),
+    );
+}

@@ -386,3 +386,50 @@ fn certificates() {
     let (code, _, err) = check(&path("d"));
     assert!(code == 1 && err.contains("d:1"), "{err}");
 }
+
+#[test]
+fn a_plan_of_a_model_is_judged_from_its_file() {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tflite");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut seen = 0;
+    for model in std::fs::read_dir(models).expect("the models").filter_map(|entry| Some(entry.ok()?.path())) {
+        if model.extension().is_none_or(|extension| extension != "tflite") {
+            continue;
+        }
+        let model = model.to_string_lossy();
+        let (code, _, err) = neap_in(folder.path(), &["plan", &model, "-o", "plan.mlir"], "");
+        assert_eq!(code, 0, "{model}: {err}");
+        let (code, out, err) = neap_in(folder.path(), &["check", &model, "plan.mlir"], "");
+        assert!(code == 0 && out.contains("accepted"), "{model}: {err}");
+        seen += 1;
+    }
+    assert!(seen >= 4, "{seen} models found");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_no_partial_file() {
+    let many: String = (0..60_000)
+        .map(|at| format!("  %v{} = \"neap.opaque\"(%v{at}) : (tensor<8xi8>) -> tensor<8xi8>\n", at + 1))
+        .collect();
+    let text = format!("func.func @main(%v0: tensor<8xi8>) {{\n{many}  return\n}}\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("in.mlir"), text).expect("written");
+    for wait in [50, 400] {
+        let child = Command::new(NEAP)
+            .args(["plan", "in.mlir", "-o", "out.mlir", "-o", "out.json", "--summary=none"])
+            .current_dir(folder.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        std::thread::sleep(std::time::Duration::from_millis(wait));
+        let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("a shell's kill");
+        assert!(told.success());
+        let output = child.wait_with_output().expect("the binary ends");
+        // Before the handler is set, the signal itself ends the process.
+        assert!(matches!(output.status.code(), Some(130) | None), "{:?}", output.status);
+        let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["in.mlir"]);
+    }
+}

@@ -46,6 +46,16 @@ pub(super) fn resolve(module: &mut Module, func: OpId, moves: bool, cx: &mut Con
     true
 }
 
+/// The first view of state that is read after its variable was written: the reader, the write, the variable.
+pub(crate) fn stale(module: &Module, func: OpId, cx: &Context<'_>) -> Option<(OpId, OpId, Box<str>)> {
+    let effects = cx.effects(module, func);
+    views_of_state(module, func, &effects).into_iter().find_map(|(block, reads)| {
+        let ops = Ops::of(module, block);
+        let views = ops.views(module, &effects, cx, reads);
+        views.into_iter().find_map(|view| Some((ops.list[view.late?], ops.list[view.write], view.name)))
+    })
+}
+
 /// Reads declared as views, with their variable, by block.
 fn views_of_state(module: &Module, func: OpId, effects: &FuncEffects) -> BTreeMap<BlockId, Vec<(OpId, Box<str>)>> {
     let mut found: BTreeMap<BlockId, Vec<(OpId, Box<str>)>> = BTreeMap::new();

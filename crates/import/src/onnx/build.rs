@@ -242,7 +242,11 @@ impl Builder<'_> {
         }
         let op = self.module.create(OpSpec { name: "onnx.Constant", results: &[ty], attrs, ..OpSpec::default() });
         self.before(found.graph, op);
-        *self.values[value.0].insert(self.module.results(op)[0])
+        let result = self.module.results(op)[0];
+        // Its content stays in the file: a name of its own tells it from others, also once it has been printed and read again.
+        let name = self.module.intern(&format!("c{}", value.0));
+        self.module.set_value_name(result, Some(name));
+        *self.values[value.0].insert(result)
     }
 
     /// The value that stands for operands that are left out, made once.

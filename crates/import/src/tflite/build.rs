@@ -315,7 +315,11 @@ impl Builder<'_> {
         if state.values[tensor].is_none() && self.model.buffers[graph.tensors[tensor].buffer].is_filled {
             let op = self.constant(&graph.tensors[tensor], state.tys[tensor]);
             self.module.append(state.block, op);
-            state.values[tensor] = Some(self.module.results(op)[0]);
+            let value = self.module.results(op)[0];
+            // Its content stays in the file: the tensor's index tells it from others, also once it has been printed and read again.
+            let name = self.module.intern(&format!("t{tensor}"));
+            self.module.set_value_name(value, Some(name));
+            state.values[tensor] = Some(value);
         }
         state.values[tensor]
     }
