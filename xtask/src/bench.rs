@@ -3,6 +3,7 @@
 mod fuse;
 mod models;
 mod npu;
+mod order;
 
 use crate::rng::Rng;
 use crate::{Outcome, measure, sh};
@@ -26,6 +27,9 @@ pub(crate) fn run(what: Option<&str>) -> Outcome {
                 _ => {
                     let package = format!("neap-{name}");
                     sh::run(&mut sh::cargo(["run", "--quiet", "--release", "-p", &package, "--example", "bench"]))?;
+                    if name == "order" {
+                        order::models()?;
+                    }
                 }
             }
         }

@@ -118,4 +118,24 @@ mod tests {
         }
         assert!(matches!(fits_budget(&p, &Options::default(), 380, &mut watch), Ok(BudgetAnswer::Fits(_))));
     }
+
+    #[test]
+    fn the_search_ends_where_the_budget_is_settled() {
+        let p = crate::fixtures::layers();
+        let mut watch = |_| ControlFlow::Continue(());
+        let full = solve(&p, &Options::default(), &mut watch).expect("an order");
+        assert!(full.proof != crate::Proof::None && full.stats.states > 0, "{full:?}");
+        let Ok(BudgetAnswer::Fits(fits)) =
+            fits_budget(&p, &Options::default(), full.input_peak.expect("legal"), &mut watch)
+        else {
+            panic!("the input's order fits");
+        };
+        assert_eq!(fits.stats.states, 0, "nothing was searched");
+        assert!(matches!(fits_budget(&p, &Options::default(), full.peak, &mut watch), Ok(BudgetAnswer::Fits(_))));
+        let below = fits_budget(&p, &Options::default(), full.peak - 1, &mut watch);
+        assert!(matches!(below, Ok(BudgetAnswer::Cannot { .. })), "{below:?}");
+        let none = Options { effort: 0, ..Options::default() };
+        let unknown = fits_budget(&p, &none, full.peak - 1, &mut watch);
+        assert!(matches!(unknown, Ok(BudgetAnswer::Unknown { .. })), "{unknown:?}");
+    }
 }

@@ -41,6 +41,8 @@ pub(crate) struct Limits {
     pub(crate) lower: i64,
     /// Budgets of this size and more are of no interest.
     pub(crate) upper: i64,
+    /// An order that needs no more is good enough, and so is a bound above it.
+    pub(crate) target: Option<i64>,
     /// Nodes (states expanded times ops tried) that may be spent.
     pub(crate) effort: u64,
 }
@@ -59,6 +61,7 @@ pub(crate) fn search(
         fronts: [Front::new(model, true), Front::new(&back, false)],
         budget: limits.lower,
         upper: limits.upper,
+        target: limits.target,
         incumbent,
         better: None,
         stitched: 0,
@@ -98,6 +101,7 @@ struct Search<'m, 's> {
     fronts: [Front<'m>; 2],
     budget: i64,
     upper: i64,
+    target: Option<i64>,
     incumbent: &'s [u32],
     /// The incumbent with what was committed, below the bound that was given.
     better: Option<Vec<u32>>,
@@ -120,8 +124,9 @@ impl Search<'_, '_> {
         loop {
             let mut progress = false;
             for f in 0..fronts {
-                if self.budget >= self.upper {
-                    return Exact { lower: self.upper, order: self.better.take() };
+                let enough = self.target.is_some_and(|target| self.upper <= target || self.budget > target);
+                if self.budget >= self.upper || enough {
+                    return Exact { lower: self.budget.min(self.upper), order: self.better.take() };
                 }
                 match self.excursion(f, limit) {
                     Outcome::Commit => {

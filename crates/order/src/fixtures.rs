@@ -33,3 +33,18 @@ pub(crate) fn weights_first() -> Problem {
         ],
     )
 }
+
+/// A layered graph whose optimum lies above every flow bound, so that it has to be searched.
+pub(crate) fn layers() -> Problem {
+    let mut random = crate::shuffle::Random(5);
+    let ops = 24;
+    let mut storages: Vec<Storage> = (0..ops).map(|v| storage(1 + random.next() % 64, &[v], &[])).collect();
+    for v in 6..ops {
+        for _ in 0..2 {
+            let from = (v / 6 - 1) * 6 + (random.next() % 6) as u32;
+            storages[from as usize].readers.push(OpId(v));
+        }
+    }
+    storages.iter_mut().for_each(|s| s.live_out = s.readers.is_empty());
+    problem(ops as usize, storages)
+}

@@ -159,6 +159,10 @@ impl<'p> Search<'p, '_> {
             if (next.peak, places(&next)) < (best.peak, places(&best)) {
                 best = next;
             }
+            if self.answers(0, best.peak) {
+                proved = false;
+                break;
+            }
         }
         (self.proved_search, self.lower) = (proved, if proved { lower } else { 0 });
         best
@@ -175,7 +179,7 @@ impl<'p> Search<'p, '_> {
         let mut lower = if skip { 0 } else { self.flows(&best) };
         self.proved_search = lower >= best.peak;
         self.lower = lower.min(best.peak);
-        if self.proved_search || self.options.effort == 0 {
+        if self.proved_search || self.options.effort == 0 || self.answers(lower, best.peak) {
             return best;
         }
         let floor = (0..best.model.n).map(|v| held_by(&best.model, v)).max().unwrap_or(0);
@@ -183,7 +187,9 @@ impl<'p> Search<'p, '_> {
         let effort = self.options.effort.saturating_sub(self.stats.nodes);
         // Classes make few moves free: a search soon has more states than it can look at.
         let classes = !best.model.limits.is_empty();
-        let limits = Limits { lower, upper: best.peak, effort: if classes { effort / 4 } else { effort / 2 } };
+        let effort_now = if classes { effort / 4 } else { effort / 2 };
+        let target = self.options.budget.map(|budget| i64::try_from(budget).unwrap_or(i64::MAX));
+        let limits = Limits { lower, upper: best.peak, target, effort: effort_now };
         let (watch, peak, spent) = (&mut self.watch, best.peak, self.stats.nodes);
         let mut stop = |nodes: u64, bound: i64| {
             let progress = Progress { nodes: spent + nodes, peak: peak as u64, lower_bound: bound as u64 };
@@ -194,7 +200,10 @@ impl<'p> Search<'p, '_> {
         if let Some(order) = found.order {
             self.improve(&mut best, order);
         }
-        if lower < best.peak {
+        if lower < best.peak && !self.answers(lower, best.peak) {
+            let bound = lower;
+            // Nothing below the budget is asked for.
+            let lower = target.map_or(bound, |target| target.max(bound));
             let start = best.clone();
             self.windows(&mut best, lower, effort / 4);
             if classes {
@@ -210,6 +219,11 @@ impl<'p> Search<'p, '_> {
         self.lower = lower.min(best.peak);
         self.proved_search = lower >= best.peak;
         best
+    }
+
+    /// Whether the caller's budget is settled: an order fits, or none can.
+    fn answers(&self, lower: i64, peak: i64) -> bool {
+        self.options.budget.is_some_and(|budget| i128::from(peak) <= budget.into() || i128::from(lower) > budget.into())
     }
 
     /// Windows around the peak, solved exactly.
@@ -236,6 +250,11 @@ impl<'p> Search<'p, '_> {
                     return;
                 }
                 let floor = if to_bound { lower } else { best.peak - 1 };
+                let progress =
+                    Progress { nodes: self.stats.nodes, peak: best.peak as u64, lower_bound: lower.max(0) as u64 };
+                if (self.watch)(progress).is_break() {
+                    return;
+                }
                 let effort = end - self.stats.nodes;
                 let how = How { backwards, width, ties, floor, upper: best.peak, effort };
                 if let Some(order) = beam::search(&best.model, how, &mut self.stats) {

@@ -91,7 +91,7 @@ impl<'m> Windows<'m> {
         let (a, b) = (k.saturating_sub(reach), (k + reach + 1).min(order.len()));
         let window = self.cut_out(order, a, b);
         let effort = EFFORT_PER_STEP * (b - a) as u64;
-        let limits = Limits { lower: bounds.0, upper: bounds.1, effort };
+        let limits = Limits { lower: bounds.0, upper: bounds.1, target: None, effort };
         let mut used = Stats::default();
         let found = exact::search(&window, &[], limits, &mut used, &mut |_, _| false);
         stats.nodes += used.nodes.max(effort / 8);
