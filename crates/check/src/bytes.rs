@@ -399,6 +399,14 @@ impl<'a, 'b> Bytes<'a, 'b> {
         }
     }
 
+    /// What is carried is still there once the condition is computed.
+    pub(crate) fn awaiting(&mut self, op: OpId, args: impl Iterator<Item = (ValueId, Rope)>, step: u32, wraps: &Wraps) {
+        let m = self.homes.module;
+        for (arg, rope) in args.filter(|(arg, _)| !crate::effects::is_buffer(m, *arg)) {
+            self.read(arg, &rope, &|| format!("the trip of {} behind its condition", names::op(m, op)), step, wraps);
+        }
+    }
+
     /// Writes what a body starts with, where it is not an operand's own bytes.
     pub(crate) fn carried(&mut self, op: OpId, args: &[ValueId], step: u32, rope: &dyn Fn(ValueId) -> Rope) {
         for arg in args.iter().filter(|arg| !self.homes.views.contains_key(*arg)) {

@@ -4,9 +4,9 @@ use crate::eval::variable;
 use crate::hash::Mix;
 use crate::rope::Rope;
 use neap_ir::facts::{Access, Facts, OpFacts, Resource, Role, Run};
-use neap_ir::{Attr, Module, OpId, Type, ValueId};
+use neap_ir::{Attr, Module, OpId, RegionId, Type, ValueId};
 use rustc_hash::FxHashSet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A resource at run time.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -128,8 +128,18 @@ pub(crate) fn of_callees(
     facts: &Facts,
     names: &mut BTreeMap<u128, String>,
 ) -> Vec<Touch> {
+    of_functions(module, callees(module, op, row), facts, names)
+}
+
+/// What functions may touch, each resource once: all, where it cannot be told.
+pub(crate) fn of_functions(
+    module: &Module,
+    functions: Vec<String>,
+    facts: &Facts,
+    names: &mut BTreeMap<u128, String>,
+) -> Vec<Touch> {
     let mut touched: BTreeMap<u128, Access> = BTreeMap::new();
-    let mut todo = callees(module, op, row);
+    let mut todo = functions;
     let mut all = todo.is_empty();
     let mut seen: FxHashSet<String> = todo.iter().cloned().collect();
     while let Some(name) = todo.pop() {
@@ -178,6 +188,30 @@ pub(crate) fn of_static(module: &Module, op: OpId, row: &OpFacts, facts: &Facts)
         found.push((resource.map_or(Resolved::All, Resolved::Named), access));
     }
     found
+}
+
+/// What the bodies of an operation may write, by the text alone; none stands for anything.
+pub(crate) fn written_inside(module: &Module, op: OpId, facts: &Facts) -> Option<BTreeSet<u128>> {
+    let all: Option<Vec<_>> = module.op_regions(op).iter().map(|region| written_in(module, *region, facts)).collect();
+    Some(all?.into_iter().flatten().collect())
+}
+
+/// What one body may write.
+pub(crate) fn written_in(module: &Module, region: RegionId, facts: &Facts) -> Option<BTreeSet<u128>> {
+    let mut written = BTreeSet::new();
+    let roots = module.blocks(region).iter().flat_map(|block| module.block_ops(*block));
+    for inner in roots.flat_map(|root| std::iter::once(root).chain(module.walk(root))) {
+        let row =
+            facts.of(module.op_name(inner), module.data_operands(inner).count(), module.data_results(inner).len());
+        for (resource, access) in of_static(module, inner, row, facts) {
+            match resource {
+                Resolved::Named(resource) if access == Access::Write => drop(written.insert(resource)),
+                Resolved::Named(_) => {}
+                Resolved::All | Resolved::Buffer(_) => return None,
+            }
+        }
+    }
+    Some(written)
 }
 
 /// Effects of an operation of a callee; none stands for anything. Buffers that it makes itself are its own affair.

@@ -12,6 +12,7 @@ use crate::moves::{self, Shaped, moved};
 use crate::params::{Constants, Params, ints};
 use crate::rope::{Bits, Rope, Wraps};
 use crate::shape::Shapes;
+use crate::sizes::Sizes;
 use neap_ir::facts::{Facts, Key, OpFacts, Role};
 use neap_ir::{Module, Name, OpId, Type, ValueId};
 use rustc_hash::FxHashMap;
@@ -29,12 +30,12 @@ pub(crate) struct Eval<'a> {
 }
 
 impl<'a> Eval<'a> {
-    pub(crate) fn new(module: &'a Module, facts: &'a Facts, low: bool) -> Eval<'a> {
+    pub(crate) fn new(module: &'a Module, facts: &'a Facts, sizes: &'a Sizes) -> Eval<'a> {
         Eval {
             module,
             facts,
             canon: Canon::new(module),
-            shapes: Shapes::new(module, low),
+            shapes: Shapes::new(module, sizes),
             wraps: Wraps::default(),
             constants: Constants::default(),
             rows: RefCell::default(),

@@ -17,6 +17,7 @@ use crate::hash::Mix;
 use crate::names;
 use crate::overlap::Pairs;
 use crate::rope::{Bits, Rope};
+use crate::sizes::Sizes;
 use crate::state::State;
 use crate::violation::Violation;
 use buffers::{Buffers, Snapshot};
@@ -61,6 +62,8 @@ pub(crate) struct Machine<'a, 'b> {
     pub(crate) state: State,
     pub(crate) bytes: Option<Bytes<'a, 'b>>,
     pub(crate) violations: Vec<Violation>,
+    /// The module that this one is compared with.
+    pub(crate) peer: Option<&'a Module>,
     module: &'a Module,
     func: OpId,
     env: Vec<Option<Rope>>,
@@ -75,12 +78,13 @@ pub(crate) struct Machine<'a, 'b> {
 }
 
 impl<'a, 'b> Machine<'a, 'b> {
-    pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, low: bool) -> Machine<'a, 'b> {
+    pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, sizes: &'a Sizes) -> Machine<'a, 'b> {
         Machine {
-            eval: Eval::new(module, facts, low),
+            eval: Eval::new(module, facts, sizes),
             state: State::new(),
             bytes: None,
             violations: Vec::new(),
+            peer: None,
             module,
             func,
             env: vec![None; module.value_count()],
@@ -234,6 +238,7 @@ impl<'a, 'b> Machine<'a, 'b> {
             return self.eval.results(op, operands, 0);
         }
         let touched = effects::resolve(m, op, row, values, operands, &mut self.state.names);
+        self.own_state(op, row, values, &touched);
         let key = self.name(op, operands, &touched);
         self.order(op, key);
         match row.role {

@@ -3,6 +3,7 @@
 use crate::effects::is_buffer;
 use crate::exec::raw;
 use crate::names;
+use crate::sizes::Sizes;
 use crate::violation::{Range, Violation};
 use neap_ir::facts::{Facts, OpFacts, Role, Run};
 use neap_ir::size::SizeError;
@@ -52,7 +53,7 @@ pub(crate) struct Homes<'a> {
     pub(crate) violations: Vec<Violation>,
     /// Whether anything is planned at all.
     pub(crate) planned: bool,
-    low: bool,
+    pub(crate) sizes: &'a Sizes,
     rows: Vec<OnceLock<&'a OpFacts>>,
     external: FxHashSet<ValueId>,
 }
@@ -75,7 +76,7 @@ fn arenas(module: &Module) -> Vec<Arena> {
 }
 
 impl<'a> Homes<'a> {
-    pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, low: bool) -> Homes<'a> {
+    pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, sizes: &'a Sizes) -> Homes<'a> {
         let arenas = arenas(module);
         let table = vec![None; module.value_count()];
         let planned = module.attr(func, plan::ARENA_BYTES).is_some();
@@ -90,7 +91,7 @@ impl<'a> Homes<'a> {
             views,
             violations,
             planned,
-            low,
+            sizes,
             rows,
             external,
             roots: FxHashMap::default(),
@@ -299,9 +300,9 @@ impl<'a> Homes<'a> {
     /// Bytes of a value; none, and a violation, if they are not known and it must have some.
     fn size(&mut self, value: ValueId) -> Option<u64> {
         let m = self.module;
-        if self.low
+        if !self.sizes.upper()
             && !m.dynamic_axes(value).is_empty()
-            && let Some(bits) = crate::shape::Shapes::new(m, true).of(value).and_then(|shape| shape.bits())
+            && let Some(bits) = crate::shape::Shapes::new(m, self.sizes).of(value).and_then(|shape| shape.bits())
         {
             return u64::try_from((bits + 7) / 8).ok();
         }

@@ -10,6 +10,7 @@
 //! - `bytes.rs`, `memory.rs`, `overlap.rs`: the plan's run through its arenas reads at every step what was meant to be there;
 //! - `asynchronous.rs`: nothing is written while somebody works on it;
 //! - `homes.rs`, `live.rs`: offsets, alignment, capacities, classes, and the numbers that the plan states;
+//! - `sizes.rs`: at which sizes of dynamic dimensions all this is done;
 //! - `certificate.rs`, `network.rs`: proofs that no order needs less, verified without the solver.
 //!
 //! # What is counted
@@ -44,6 +45,7 @@ mod overlap;
 mod params;
 mod rope;
 mod shape;
+mod sizes;
 mod state;
 mod violation;
 
@@ -55,6 +57,7 @@ use judge::Side;
 use neap_ir::diag::Diagnostic;
 use neap_ir::facts::Facts;
 use neap_ir::{Attr, Fingerprints, Module, OpId};
+use sizes::Sizes;
 
 /// What to check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -120,8 +123,8 @@ pub fn check(source: &Module, planned: &Module, facts: &Facts, options: &Options
         if !options.ignore_fingerprint && !fingerprint(&mut fingerprints, planned, (from, to), &mut report) {
             continue;
         }
-        for low in bindings(planned) {
-            function(source, planned, facts, options, (from, to), low, &mut report);
+        for sizes in sizes::of(source, from, facts) {
+            function(source, planned, facts, options, (from, to), &sizes, &mut report);
             if report.violations.len() > before {
                 break;
             }
@@ -150,22 +153,13 @@ pub fn verify(planned: &Module, facts: &Facts, certificate: &Certificate) -> Res
     if stamp.is_some_and(|stamp| stamp != certificate.fingerprint) {
         return Err(fail("it was made for another graph".to_owned()));
     }
-    let homes = homes::Homes::new(planned, facts, func, false);
+    let homes = homes::Homes::new(planned, facts, func, &sizes::UPPER);
     let network = network::Network::new(&homes).map_err(fail)?;
     let proved = network.proved(certificate).map_err(fail)?;
     if proved < certificate.lower_bound {
         return Err(fail(format!("it claims {} bytes and proves {proved}", certificate.lower_bound)));
     }
     Ok(proved)
-}
-
-/// The sizes to run at: the upper bounds of named dimensions, and the lower ones where there are any.
-fn bindings(module: &Module) -> Vec<bool> {
-    let ranged = |attr: &Attr| attr.as_i64s().is_some_and(|pair| pair.len() > 1 && pair[0] != pair[1]);
-    match module.attr(module.top(), "neap.bounds") {
-        Some(Attr::Dict(bounds)) if bounds.iter().any(|(_, bound)| ranged(bound)) => vec![false, true],
-        _ => vec![false],
-    }
 }
 
 /// Whether the plan was made for this graph, as far as it says.
@@ -215,17 +209,19 @@ fn function(
     facts: &Facts,
     options: &Options,
     (from, to): (OpId, OpId),
-    low: bool,
+    sizes: &Sizes,
     report: &mut Report,
 ) {
-    let mut first = Machine::new(source, facts, from, low);
-    let homes = || (!options.semantics_only).then(|| homes::Homes::new(planned, facts, to, low));
+    let mut first = Machine::new(source, facts, from, sizes);
+    first.peer = Some(planned);
+    let homes = || (!options.semantics_only).then(|| homes::Homes::new(planned, facts, to, sizes));
     let (expected, homes) = both(options.threads, || first.run(), homes);
     let Some(expected) = expected else {
         report.violations.append(&mut first.violations);
         return;
     };
-    let mut second = Machine::new(planned, facts, to, low);
+    let mut second = Machine::new(planned, facts, to, sizes);
+    second.peer = Some(source);
     if let Some(homes) = &homes {
         if !homes.planned {
             let function = homes.function();
@@ -237,7 +233,7 @@ fn function(
     }
     let judged = || {
         let mut violations = Vec::new();
-        let homes = homes.as_ref().filter(|_| !low)?;
+        let homes = homes.as_ref().filter(|_| sizes.upper())?;
         let numbers = live::check(homes, options, &mut violations);
         Some((numbers, violations))
     };

@@ -261,7 +261,7 @@ fn permission(homes: &Homes<'_>, op: OpId, result: u32, operand: u32) -> Result<
     let (Some(to), Some(from)) = (m.data_results(op).get(result as usize), operands.get(operand as usize)) else {
         return Err("there is no such result or operand".to_owned());
     };
-    let shapes = Shapes::new(m, false);
+    let shapes = Shapes::new(m, homes.sizes);
     let (Some(to), Some(from)) = (shapes.of(*to), shapes.of(*from)) else {
         return Err("a size is not known".to_owned());
     };
@@ -292,7 +292,7 @@ fn streams(homes: &Homes<'_>, op: OpId, operand: u32) -> bool {
     let m = homes.module;
     let [body] = m.region_blocks(op, 0) else { return false };
     let Some(arg) = m.block_args(*body).get(operand as usize) else { return false };
-    let shapes = Shapes::new(m, false);
+    let shapes = Shapes::new(m, homes.sizes);
     let Some(shape) = shapes.of(*arg) else { return false };
     let (mut todo, mut seen) = (vec![*arg], FxHashSet::default());
     while let Some(value) = todo.pop() {

@@ -1,6 +1,7 @@
-//! Shapes in bits: dimensions at the upper or at the lower bounds of named dimensions.
+//! Shapes in bits, at some sizes of the named dimensions ([`crate::sizes`]).
 
 use crate::rope::{Bits, Level, level};
+use crate::sizes::Sizes;
 use neap_ir::types::Dim;
 use neap_ir::{Attr, Def, Module, Ty, Type, ValueId};
 use rustc_hash::FxHashMap;
@@ -50,14 +51,13 @@ impl Shape {
 /// Shapes of one module.
 pub(crate) struct Shapes<'a> {
     module: &'a Module,
-    low: bool,
+    sizes: &'a Sizes,
     fixed: RefCell<FxHashMap<Ty, Option<Arc<Shape>>>>,
 }
 
 impl<'a> Shapes<'a> {
-    /// At the upper bounds of named dimensions, or with `low` at the lower ones.
-    pub(crate) fn new(module: &'a Module, low: bool) -> Shapes<'a> {
-        Shapes { module, low, fixed: RefCell::default() }
+    pub(crate) fn new(module: &'a Module, sizes: &'a Sizes) -> Shapes<'a> {
+        Shapes { module, sizes, fixed: RefCell::default() }
     }
 
     /// The shape of a value; none if it is not known or has more than 2^63 bytes.
@@ -125,14 +125,6 @@ impl<'a> Shapes<'a> {
     }
 
     fn bound(&self, name: &str) -> Option<Bits> {
-        let m = self.module;
-        if self.low
-            && let Some(Attr::Dict(bounds)) = m.attr(m.top(), "neap.bounds")
-            && let Some((_, bound)) = bounds.iter().find(|(key, _)| m.text(*key) == name)
-            && let Some(low) = bound.as_i64s().and_then(|pair| pair.first().copied())
-        {
-            return Some(low.max(0).into());
-        }
-        m.dim_bound(name).map(Bits::from)
+        self.sizes.of(name).or_else(|| self.module.dim_bound(name)).map(Bits::from)
     }
 }

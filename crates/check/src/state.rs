@@ -5,7 +5,7 @@
 //! may have passed reads, nothing has passed a write. An operation that may touch anything writes all resources at once.
 //!
 //! Bodies run on frames: a branch on a frame over the state before it, which are then merged under the name of the condition; a
-//! loop body on a frame in which whatever it finds has a name of its own ("at the start of some trip").
+//! loop body on a frame in which whatever the loop may write has a name of its own ("at the start of some trip").
 
 use crate::hash::Mix;
 use crate::rope::{Bits, Rope};
@@ -23,11 +23,20 @@ struct Entry {
 
 #[derive(Default)]
 struct Frame {
-    /// The loop whose body runs on this frame.
-    trip: Option<u128>,
+    /// The loop whose body runs on this frame, or the body among others.
+    trip: Option<Trip>,
     /// The version of everything that is not in `entries`, once an operation touched all.
     all: Option<u128>,
     entries: BTreeMap<u128, Entry>,
+}
+
+/// Some trip of a loop, or one of several bodies at the same time: what may be written by other trips or bodies has, when it begins, a content
+/// that nothing is known of.
+pub(crate) struct Trip {
+    /// The operation's name.
+    pub(crate) key: u128,
+    /// What the others may write; none: anything.
+    pub(crate) writes: Option<BTreeSet<u128>>,
 }
 
 /// A write, for explanations.
@@ -68,8 +77,10 @@ impl State {
             return Entry { version: named("initial", &[resource]), content: None, written: false };
         }
         let mut entry = self.find(resource, top - 1);
-        if let Some(trip) = self.frames[top].trip {
-            let version = named("trip", &[trip, entry.version]);
+        if let Some(trip) = &self.frames[top].trip
+            && trip.writes.as_ref().is_none_or(|writes| writes.contains(&resource))
+        {
+            let version = named("trip", &[trip.key, entry.version]);
             entry = Entry { version, content: None, written: false };
         }
         entry.written = false;
@@ -104,7 +115,7 @@ impl State {
     pub(crate) fn everything(&self) -> u128 {
         let mut mix = Mix::new("everything");
         for frame in &self.frames {
-            mix.wide(frame.trip.unwrap_or_default());
+            mix.wide(frame.trip.as_ref().map_or(0, |trip| trip.key));
             mix.wide(frame.all.unwrap_or_default());
             for (resource, entry) in frame.entries.iter().filter(|(_, entry)| entry.written) {
                 mix.wide(*resource);
@@ -123,8 +134,8 @@ impl State {
         self.events.push(Event { resource: None, op, what });
     }
 
-    /// Begins a body; with `trip`, one that may run any number of times.
-    pub(crate) fn enter(&mut self, trip: Option<u128>) {
+    /// Begins a body; with `trip`, one that is not the only one to write.
+    pub(crate) fn enter(&mut self, trip: Option<Trip>) {
         self.frames.push(Frame { trip, ..Frame::default() });
     }
 

@@ -123,6 +123,8 @@ pub enum Violation {
     InPlace { function: String, op: String, result: String, operand: String, why: String, span: Span },
     /// A view of a variable is read after the variable was written.
     StaleView { function: String, reader: String, step: u32, value: String, resource: String, span: Span },
+    /// A view of a variable is read by an operation that may write the variable before it has read it.
+    OwnState { function: String, op: String, value: String, resource: String, span: Span },
     /// Bodies that run at the same time share bytes.
     Parallel { function: String, op: String, one: String, other: String, range: Range, span: Span },
     /// Bytes are written while work that touches them goes on.
@@ -177,6 +179,10 @@ impl Violation {
                 format!(
                     "the plan of {function} was made for another graph: it carries fingerprint {plan}, the source has {source}"
                 ),
+                *span,
+            ),
+            OwnState { function, op, value, resource, span } => (
+                format!("{op} in {function} reads {value}, a view of {resource}, and may write {resource} before that"),
                 *span,
             ),
             Unstructured { function, span } => (format!("{function} has a body that is not exactly one block"), *span),

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use emit::Emit;
 pub use pack::Pack;
-pub use values::{ArenaFlag, Budget, DimFlag, PinFlag};
+pub use values::{ArenaFlag, BucketsFlag, Budget, DimFlag, PinFlag};
 
 /// What is asked for.
 pub enum Request {
@@ -106,6 +106,8 @@ pub struct Common {
     pub statistics: bool,
     /// The pipeline as text; none: pass flags, else `plan`.
     pub pipeline: Option<String>,
+    /// Ranges of a dimension that are planned one by one.
+    pub buckets: Option<BucketsFlag>,
 }
 
 /// `neap opt`.
@@ -176,6 +178,12 @@ impl Objective {
 pub struct Plan {
     /// What it shares with `opt`.
     pub common: Common,
+    /// Further models for the same arena.
+    pub others: Vec<PathBuf>,
+    /// Whether several models share an arena.
+    pub share_arena: bool,
+    /// How many of them may run at the same time; of one model alone, how many instances.
+    pub concurrent: Option<u64>,
     /// Files to write, by their extension.
     pub outputs: Vec<PathBuf>,
     /// The writer of the outputs, whatever their extension.
@@ -239,6 +247,12 @@ fn plan() -> Command {
     let command = Command::new("plan")
         .about("Plans a model: the summary on the standard output, files by extension")
         .arg(flags::input("FILE").required(true))
+        .arg(flags::input("MORE").num_args(0..).help("Further models, with `--share-arena`"))
+        .arg(switch("share-arena", "Plans several models for one arena, in which they run one after the other"))
+        .arg(
+            flags::text("concurrent", "N", "So many of the models, or instances of one model, run at the same time")
+                .value_parser(clap::value_parser!(u64).range(1..)),
+        )
         .arg(
             flags::path(
                 "output",
@@ -288,6 +302,9 @@ pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Reque
         Some(("opt", matches)) => Request::Opt(Box::new(read_opt(matches))),
         Some(("plan", matches)) => Request::Plan(Box::new(Plan {
             common: read_common(matches),
+            others: many(matches, "MORE"),
+            share_arena: matches.get_flag("share-arena"),
+            concurrent: one(matches, "concurrent"),
             outputs: many(matches, "output"),
             to: one(matches, "to"),
             template: one(matches, "template"),
@@ -351,6 +368,7 @@ fn read_common(matches: &ArgMatches) -> Common {
         timing: matches.get_flag("mlir-timing"),
         statistics: matches.get_flag("mlir-pass-statistics"),
         pipeline: one(matches, "pass-pipeline"),
+        buckets: one(matches, "buckets"),
     }
 }
 

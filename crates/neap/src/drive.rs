@@ -112,8 +112,10 @@ pub enum Reproducer {
 
 /// A module after its passes.
 pub struct Planned {
-    /// The module.
+    /// The module; of several buckets, the one with the largest sizes.
     pub module: Module,
+    /// The modules of smaller buckets, smallest first.
+    pub smaller: Vec<Module>,
     /// What it needs; none without a plan.
     pub summary: Option<Summary>,
     /// Proofs of lower bounds, verified unless the check was left out.
@@ -122,6 +124,13 @@ pub struct Planned {
     pub remarks: Vec<Diagnostic>,
     /// Time and statistics, where they were asked for.
     pub said: String,
+}
+
+impl Planned {
+    /// All modules, those of smaller buckets first.
+    pub fn modules(&self) -> impl Iterator<Item = &Module> {
+        self.smaller.iter().chain(std::iter::once(&self.module))
+    }
 }
 
 /// Runs the passes on a module and checks the outcome; says also what a target that can do everything would need.
@@ -189,7 +198,7 @@ fn plan(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result<Pl
     if job.common.statistics {
         said += &statistics(&reports);
     }
-    Ok(Planned { module, summary, certificates, remarks, said })
+    Ok(Planned { module, smaller: Vec::new(), summary, certificates, remarks, said })
 }
 
 /// The rules of the representation.

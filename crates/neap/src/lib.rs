@@ -5,6 +5,7 @@
 //! files are written whole or not at all ([`outputs`]). A plan that the checker does not accept is never printed.
 
 pub mod apply;
+pub mod buckets;
 pub mod cli;
 pub mod demands;
 pub mod drive;
@@ -24,6 +25,7 @@ pub mod streams;
 pub mod stub;
 pub mod summary;
 pub mod template;
+pub mod together;
 mod verbs;
 pub mod watch;
 pub mod writers;

@@ -3,6 +3,7 @@
 //! One set of figures ([`Summary`]) behind all forms: the JSON object that scripts read is the struct itself, the texts are views of
 //! it. All sizes are bytes; steps are half-open. The parts of `saved` add up to `source.peak - plan.arena`.
 
+mod buckets;
 mod collect;
 mod csv;
 mod full;
@@ -15,6 +16,7 @@ mod text;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+pub use buckets::{Bucket, Buckets};
 pub use collect::{Inputs, collect};
 pub use csv::csv;
 pub use full::full;
@@ -37,8 +39,11 @@ pub struct Summary {
     pub check: Check,
     /// What the figures do not hold, for people.
     pub not_included: Vec<String>,
-    /// In the order of the module.
+    /// In the order of the module; of several buckets, the largest one's.
     pub functions: Vec<Function>,
+    /// One plan for each range of a dimension's sizes, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buckets: Option<Buckets>,
     /// What each pass did to each function, in the order in which they ran.
     pub passes: Vec<Pass>,
 }
@@ -305,4 +310,15 @@ pub struct Pass {
     pub changed: bool,
     /// Counters.
     pub stats: BTreeMap<String, u64>,
+}
+
+/// The ranges of a dimension's sizes with what each needs; empty where there is one plan alone.
+pub fn ranges(summary: &Summary) -> String {
+    summary.buckets.as_ref().map_or(String::new(), Buckets::text)
+}
+
+/// Bytes of the arena that a module needs: its functions run one at a time, so the largest counts, unless each has an arena of its own.
+pub fn arena(summary: &Summary, own_arenas: bool) -> u64 {
+    let all = summary.functions.iter().map(|function| function.plan.arena);
+    if own_arenas { all.fold(0, u64::saturating_add) } else { all.max().unwrap_or(0) }
 }

@@ -133,8 +133,12 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
             .as_ref()
             .ok_or_else(|| Failure::usage("the pipeline makes no plan to write").help("add `assign-offsets` to it"))
     };
+    if writer.needs_template() && !planned.smaller.is_empty() {
+        return Err(Failure::usage("a model file holds one plan, not one for each bucket")
+            .help("write `.mlir`, `.json` or `.csv`, or plan one size with `--dim`"));
+    }
     Ok(match writer {
-        Writer::Mlir => print(&planned.module, &with.options).into_bytes(),
+        Writer::Mlir => modules(planned, with.options).into_bytes(),
         Writer::Json => summary::json(needed()?).into_bytes(),
         Writer::Csv => summary::csv(needed()?).into_bytes(),
         Writer::Memref => {
@@ -201,12 +205,17 @@ fn refused(diagnostics: Vec<neap_ir::diag::Diagnostic>) -> Failure {
     Failure::new(Exit::Input, diagnostics)
 }
 
+/// The module as text; of several buckets all of them, as `--split-input-file` reads them.
+pub fn modules(planned: &Planned, options: PrintOptions) -> String {
+    planned.modules().map(|module| print(module, &options)).collect::<Vec<String>>().join("// -----\n")
+}
+
 /// The summary in a form; empty without a plan.
 pub fn summary(kind: SummaryKind, planned: &Planned, bold: bool) -> String {
     match (&planned.summary, kind) {
         (None, _) | (_, SummaryKind::None) => String::new(),
-        (Some(summary), SummaryKind::Text) => summary::text(summary, bold),
-        (Some(summary), SummaryKind::Full) => summary::full(summary, bold),
+        (Some(summary), SummaryKind::Text) => summary::ranges(summary) + &summary::text(summary, bold),
+        (Some(summary), SummaryKind::Full) => summary::ranges(summary) + &summary::full(summary, bold),
         (Some(summary), SummaryKind::Json) => summary::json(summary),
     }
 }

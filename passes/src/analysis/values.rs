@@ -6,7 +6,7 @@
 //!
 //! Sound because a value of unknown size is an error (all such values in one) and never a value without bytes.
 
-use super::names::value_name;
+use super::names::{dim_name, value_name};
 use super::timeline::{BodyId, EntryId, Kind, Timeline};
 use neap_ir::diag::Diagnostic;
 use neap_ir::facts::{Key, OpFacts, Role, Run, ViewOf};
@@ -354,7 +354,13 @@ fn span(module: &Module, timeline: &Timeline<'_>, value: ValueId) -> Span {
 }
 
 fn unknown_sizes(module: &Module, timeline: &Timeline<'_>, unknown: &[(ValueId, SizeError)]) -> Diagnostic {
-    let line = |(value, error): &(ValueId, SizeError)| format!("{}: {error}", value_name(module, *value));
+    let line = |(value, error): &(ValueId, SizeError)| match error {
+        SizeError::Dynamic(_) => {
+            let axes = unbounded(module, *value);
+            format!("{}: no upper bound of {}", value_name(module, *value), axes.join(", "))
+        }
+        other => format!("{}: {other}", value_name(module, *value)),
+    };
     let place = span(module, timeline, unknown[0].0);
     if let [one] = unknown {
         return Diagnostic::error(place, format!("the size of a value is not known: {}", line(one))).help(HELP);
@@ -366,4 +372,18 @@ fn unknown_sizes(module: &Module, timeline: &Timeline<'_>, unknown: &[(ValueId, 
     error
 }
 
-const HELP: &str = "bound a dimension with `--dim NAME=1..MAX`, give a size with `neap.bytes`, or leave such values out with `--exclude-dynamic`";
+/// The dimensions of a value that have no upper bound, as `--dim` takes them, with their names where they have some.
+fn unbounded(module: &Module, value: ValueId) -> Vec<String> {
+    let called = value_name(module, value);
+    let open = module.dynamic_axes(value).into_iter().filter_map(|axis| {
+        let name = dim_name(module, value, axis).filter(|name| !name.is_empty());
+        match name {
+            Some(name) if module.dim_bound(&name).is_some() => None,
+            Some(name) => Some(format!("{called}.{axis} (`{name}`)")),
+            None => Some(format!("{called}.{axis}")),
+        }
+    });
+    open.collect()
+}
+
+const HELP: &str = "bound a dimension with `--dim NAME=1..MAX` or `--dim VALUE.AXIS=1..MAX`, give a size with `neap.bytes`, or leave such values out with `--exclude-dynamic`";

@@ -10,7 +10,7 @@
 use crate::effects::{FuncEffects, Resource};
 use crate::locks::{Flow, candidates, is_terminator};
 use crate::pass::Context;
-use neap_ir::facts::{Access, Key};
+use neap_ir::facts::{Access, Key, Role};
 use neap_ir::{BlockId, Module, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -140,11 +140,9 @@ impl Ops {
         write: usize,
     ) -> View {
         let readers = self.readers(module, effects, read);
-        // What runs bodies or functions may write before it reads, in them or on the next trip.
-        let inside = |op: OpId| {
-            let facts = crate::callees::facts_of(module, cx.facts, op);
-            !module.op_regions(op).is_empty() || !facts.body.callees.is_empty()
-        };
+        // What runs bodies or functions may write before it reads, in them or on the next trip, and so may an operation that does
+        // anything but copy the view into its variable.
+        let inside = |op: OpId| crate::callees::facts_of(module, cx.facts, op).role != Role::Write;
         let late = readers.iter().copied().filter(|at| *at > write || *at == write && inside(self.list[*at])).max();
         // Nothing comes behind the end of the block, and nothing before itself.
         let stuck = late.is_some_and(|at| at == write || is_terminator(module, cx.facts, self.list[at]));

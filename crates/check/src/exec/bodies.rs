@@ -2,13 +2,13 @@
 
 use super::buffers::Snapshot;
 use super::{Machine, Stop, raw};
-use crate::effects;
+use crate::effects::{self, Resolved, Touch};
 use crate::hash::Mix;
 use crate::names;
 use crate::rope::Rope;
-use crate::state::Done;
+use crate::state::{Done, Trip};
 use crate::violation::Violation;
-use neap_ir::facts::{OpFacts, Run};
+use neap_ir::facts::{Access, OpFacts, Run};
 use neap_ir::{BlockId, OpId, ValueId};
 
 impl<'a> Machine<'a, '_> {
@@ -66,7 +66,14 @@ impl<'a> Machine<'a, '_> {
                 return Err(Stop);
             };
             self.bind(op, *body, row, key, |at| values.get(at).copied().zip(operands.get(at)));
-            self.state.enter(None);
+            // What the others write at the same time is not known.
+            let trip = (row.body.run == Run::Parallel).then(|| {
+                let others = m.op_regions(op).iter().filter(|other| **other != region);
+                let writes: Option<Vec<_>> =
+                    others.map(|other| effects::written_in(m, *other, self.eval.facts)).collect();
+                Trip { key, writes: writes.map(|all| all.into_iter().flatten().collect()) }
+            });
+            self.state.enter(trip);
             let last = self.block(*body, depth + 1)?;
             let results = self.yielded(last);
             let whole = self.whole(&results);
@@ -162,12 +169,27 @@ impl<'a> Machine<'a, '_> {
         if let Some(bytes) = &mut self.bytes {
             bytes.gathered(op, self.step, true, &self.eval.wraps);
         }
-        self.state.enter(Some(key));
+        let writes = effects::written_inside(m, op, self.eval.facts);
+        self.state.enter(Some(Trip { key, writes }));
         let mut regions: Vec<usize> = (0..m.op_regions(op).len()).collect();
         regions.sort_by_key(|at| Some(*at) != row.body.cond);
+        // What is carried lies in the arguments of the other body already while the condition is computed, unless that hands it on.
+        let ahead = row.body.cond.is_some() && !row.body.cond_forwards;
+        for at in regions.iter().filter(|_| ahead) {
+            let [body] = m.region_blocks(op, *at) else { continue };
+            self.bind(op, *body, row, key, |at| values.get(at).copied().zip(current.get(at)));
+        }
         for at in regions {
             let [body] = m.region_blocks(op, at) else { continue };
-            self.bind(op, *body, row, key, |at| values.get(at).copied().zip(current.get(at)));
+            if !ahead {
+                self.bind(op, *body, row, key, |at| values.get(at).copied().zip(current.get(at)));
+            } else if Some(at) != row.body.cond
+                && let Some(bytes) = &mut self.bytes
+            {
+                let args =
+                    m.block_args(*body).iter().map(|arg| (*arg, self.env[raw(*arg)].clone().unwrap_or_default()));
+                bytes.awaiting(op, args, self.step, &self.eval.wraps);
+            }
             let last = self.block(*body, depth + 1)?;
             let results = self.yielded(last);
             let whole = self.whole(&results);
@@ -191,10 +213,18 @@ impl<'a> Machine<'a, '_> {
         Ok(self.renamed(op, "loop", key, &yields))
     }
 
-    /// A call by symbol.
+    /// A call by symbol. What the callee only reads, and the other module's callee of that name does not touch, decides nothing: both
+    /// are compared on their own, for every content of it.
     pub(super) fn call(&mut self, op: OpId, row: &'a OpFacts, operands: &[Rope]) -> Result<Vec<Rope>, Stop> {
         let m = self.module;
-        let touched = effects::of_callees(m, op, row, self.eval.facts, &mut self.state.names);
+        let mut touched = effects::of_callees(m, op, row, self.eval.facts, &mut self.state.names);
+        if let Some(peer) = self.peer {
+            let names = &mut self.state.names;
+            let there = effects::of_functions(peer, effects::callees(m, op, row), self.eval.facts, names);
+            let all = there.iter().any(|touch| touch.resource == Resolved::All);
+            let same = |touch: &Touch| there.iter().any(|other| other.resource == touch.resource);
+            touched.retain(|touch| touch.access == Access::Write || all || same(touch));
+        }
         let key = self.name(op, operands, &touched);
         self.order(op, key);
         let results = self.eval.opaque(op, operands, key);

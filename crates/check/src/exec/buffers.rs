@@ -4,12 +4,12 @@
 //! windows. Where a window's place is not known, writing through it gives the whole buffer a name of its own.
 
 use super::{Machine, raw};
-use crate::effects::{self, Resolved};
+use crate::effects::{self, Resolved, Touch};
 use crate::hash::Mix;
 use crate::names;
 use crate::rope::{Bits, Rope};
 use crate::violation::Violation;
-use neap_ir::facts::OpFacts;
+use neap_ir::facts::{Access, OpFacts, Role};
 use neap_ir::{Module, OpId, ValueId};
 use rustc_hash::FxHashMap;
 
@@ -166,6 +166,24 @@ impl Machine<'_, '_> {
             let (function, reader, span) = (names::func(m, self.func), names::op(m, op), m.op(op).span);
             let value = names::value(m, *value);
             self.violations.push(Violation::StaleView { function, reader, step, value, resource, span });
+        }
+    }
+
+    /// An operation that may write a variable at any time reads no view of it; one that writes the view's own bytes there does.
+    pub(super) fn own_state(&mut self, op: OpId, row: &OpFacts, values: &[ValueId], touched: &[Touch]) {
+        for value in values.iter().filter(|_| row.role != Role::Write) {
+            let Some((variable, ..)) = self.aliases.get(value).copied() else { continue };
+            let hit = |touch: &&Touch| {
+                let it = touch.resource == Resolved::All || touch.resource == Resolved::Named(variable);
+                it && touch.access == Access::Write
+            };
+            if touched.iter().any(|touch| hit(&touch)) {
+                let m = self.module;
+                let resource = self.state.names.get(&variable).cloned().unwrap_or_else(|| "a variable".to_owned());
+                let (function, op_name, span) = (names::func(m, self.func), names::op(m, op), m.op(op).span);
+                let value = names::value(m, *value);
+                self.violations.push(Violation::OwnState { function, op: op_name, value, resource, span });
+            }
         }
     }
 

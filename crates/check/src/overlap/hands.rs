@@ -55,7 +55,9 @@ pub(crate) fn handing_out(homes: &Homes<'_>, hand: &Hand, step: u32, out: &mut V
     for (at, place) in hand.places.iter().enumerate() {
         let Some((place, to)) = place.and_then(|place| Some((place, homes.of(place)?))) else { continue };
         for (other, value) in hand.values.iter().enumerate() {
-            let Some(from) = homes.of(*value).filter(|from| from.meets(to)) else { continue };
+            // Arguments that go to each other's places are exchanged: in an order that works, or through a spare buffer.
+            let meets = |from: &&Home| *value != place && from.meets(to);
+            let Some(from) = homes.of(*value).filter(meets) else { continue };
             if at == other && from.start == to.start {
                 continue;
             }

@@ -83,6 +83,12 @@ pub(super) fn common(command: Command) -> Command {
             .action(ArgAction::Append),
         path("dialect-stub", "F.toml", "Writes conservative rows for the unknown ops, to be filled in"),
         path("certificate", "F", "Writes the proofs of the lower bounds, one per line"),
+        text(
+            "buckets",
+            "N=A,B,..",
+            "One plan for each range of a dimension's sizes up to A, up to B, ..; one arena for all",
+        )
+        .value_parser(values::buckets),
         switch("no-check", "Does not check the plan; the summary says so"),
         switch("remarks", "Shows why something was not fused, shared or placed"),
         text("summary", "KIND", "How the summary is written").value_parser(summary),

@@ -44,6 +44,26 @@ pub struct DimFlag {
     pub high: u64,
 }
 
+/// `--buckets N=64,128,256,512`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BucketsFlag {
+    /// A named dimension, or `VALUE.AXIS`.
+    pub name: String,
+    /// The largest size of each bucket, ascending.
+    pub sizes: Vec<u64>,
+}
+
+pub(super) fn buckets(text: &str) -> Result<BucketsFlag, String> {
+    const FORM: &str = "buckets read `N=64,128,256`: sizes that ascend";
+    let (name, list) = text.rsplit_once('=').filter(|(name, _)| !name.is_empty()).ok_or(FORM)?;
+    let number = |text: &str| text.parse::<u64>().ok().filter(|size| *size <= i64::MAX as u64).ok_or(FORM);
+    let sizes = list.split(',').map(number).collect::<Result<Vec<u64>, _>>()?;
+    if !sizes.windows(2).all(|pair| pair[0] < pair[1]) {
+        return Err(FORM.to_owned());
+    }
+    Ok(BucketsFlag { name: name.to_owned(), sizes })
+}
+
 pub(super) fn arena(text: &str) -> Result<ArenaFlag, String> {
     let (name, rest) = text.split_once('=').ok_or("arenas read `NAME=SIZE` or `NAME=SIZE:ALIGN`")?;
     let (bytes, align) = match rest.split_once(':') {
@@ -152,6 +172,15 @@ mod tests {
             assert!(dim(bad).is_err(), "{bad}");
         }
         assert!(pin("@4").is_err() && pin("x").is_err());
+    }
+
+    #[test]
+    fn buckets_ascend() {
+        assert_eq!(buckets("N=64,128"), Ok(BucketsFlag { name: "N".into(), sizes: vec![64, 128] }));
+        assert_eq!(buckets("x=y.0=7"), Ok(BucketsFlag { name: "x=y.0".into(), sizes: vec![7] }));
+        for bad in ["N", "N=", "=4", "N=4,4", "N=8,4", "N=4,", "N=-1", "N=9223372036854775808"] {
+            assert!(buckets(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

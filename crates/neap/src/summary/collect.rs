@@ -66,6 +66,7 @@ pub fn collect(inputs: &Inputs<'_>) -> Result<Summary, Diagnostic> {
         check: inputs.check,
         not_included: not_included(inputs),
         functions,
+        buckets: None,
         passes: inputs.reports.iter().map(pass).collect(),
     })
 }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 pub fn csv(summary: &Summary) -> String {
     let mut out = String::from("id,lower,upper,size,offset,function,arena,align,kind,op,names,at,values\n");
     let mut id = 0u64;
-    for function in &summary.functions {
+    for function in &super::buckets::all(summary) {
         for storage in &function.storages {
             let offset = storage.offset.map_or(String::new(), |offset| offset.to_string());
             let kind = format!("{:?}", storage.kind).to_lowercase();

@@ -224,7 +224,10 @@ fn unknown(function: &Function) -> Option<String> {
 fn excluded(function: &Function) -> Option<String> {
     let (first, rest) = function.excluded.split_first()?;
     let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-    Some(row("left out", &format!("no known size: {}{more}; the plan does not hold their bytes", shown(first, 40))))
+    Some(row(
+        "left out",
+        &format!("dynamic, no known size: {}{more}; the plan does not hold their bytes", shown(first, 40)),
+    ))
 }
 
 /// What the values cost that the user wants to read, or wants elsewhere.

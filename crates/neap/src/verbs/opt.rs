@@ -1,6 +1,7 @@
 //! `neap opt`: passes on a module, with the manners of `mlir-opt`. The product is the module on the standard output; all else goes to the
 //! error stream.
 
+use crate::buckets;
 use crate::cli::{Opt, SummaryKind};
 use crate::drive::{self, Job, Planned, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
@@ -113,7 +114,7 @@ fn one(
         reproducer: request.reproducer.clone().map_or(Reproducer::OnBug, Reproducer::At),
     };
     let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
-    drive::run(&job, module, &progress)
+    buckets::run(&job, module, &progress)
 }
 
 fn options(request: &Opt) -> PrintOptions {
@@ -145,7 +146,8 @@ fn finish(request: &Opt, setup: &Setup, done: &Done, streams: &mut Streams<'_>) 
     let options = options(request);
     let mut files = Vec::new();
     let mut product = String::new();
-    let printed: Vec<String> = done.planned.iter().map(|planned| print(&planned.module, &options)).collect();
+    let modules = done.planned.iter().flat_map(drive::Planned::modules);
+    let printed: Vec<String> = modules.map(|module| print(module, &options)).collect();
     match &request.output {
         None => product = printed.join("// -----\n"),
         Some(path) => {

@@ -1,5 +1,6 @@
 //! `neap plan`: the summary is the product, on the standard output; the plan goes to files, by their extension.
 
+use crate::buckets;
 use crate::cli::{Objective, Plan, PrintIr, SummaryKind};
 use crate::drive::{self, Job, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
@@ -14,6 +15,7 @@ use crate::runtime_order;
 use crate::streams::Streams;
 use crate::stub;
 use crate::template::Template;
+use crate::together;
 use crate::writers::{self, With, Writer};
 use neap_ir::Module;
 use neap_ir::diag::Diagnostic;
@@ -26,6 +28,9 @@ use std::path::PathBuf;
 /// # Errors
 /// What is wrong, when it is not about a place in the input; the rest has been said.
 pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    if request.share_arena || request.concurrent.is_some() || !request.others.is_empty() {
+        return together::run(request, streams);
+    }
     let common = &request.common;
     let writers: Vec<Writer> =
         request.outputs.iter().map(|path| Writer::choose(path, request.to.as_deref())).collect::<Result<_, _>>()?;
@@ -64,7 +69,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         let flags = &common.source;
         let priced = !(flags.keep.is_empty() && flags.pins.is_empty() && flags.external.is_empty());
         let before = priced.then(|| module.clone());
-        let mut planned = drive::run(&job, module, &progress)?;
+        let mut planned = buckets::run(&job, module, &progress)?;
         // What a limit cut short says nothing of prices.
         if let (Some(before), Some(summary), false) = (&before, &mut planned.summary, progress.limit_hit()) {
             prices::add(&job, before, summary)?;

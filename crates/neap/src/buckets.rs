@@ -1,0 +1,70 @@
+//! `--buckets N=64,128,256`: the same module planned for each range of sizes, and one arena that is large enough for all.
+//!
+//! A plan at a bound holds for all smaller sizes but takes the bytes of the bound. A range of its own for small sizes takes fewer, at the price
+//! of another plan. Each is planned and checked like any other, at its own bounds.
+
+use crate::cli::{BucketsFlag, Common, DimFlag};
+use crate::drive::{self, Job, Planned};
+use crate::exit::Failure;
+use crate::progress::Progress;
+use crate::summary::{self, Bucket, Buckets};
+use neap_ir::{Attr, Module};
+
+/// Runs a job for every bucket, or once where there are none.
+///
+/// # Errors
+/// What is wrong with the module or with one of the plans.
+pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
+    let Some(flag) = &job.common.buckets else { return drive::run(job, module, progress) };
+    let mut low = lowest(&module, job.common, flag)?;
+    let mut runs: Vec<(u64, u64, Planned)> = Vec::new();
+    for &high in &flag.sizes {
+        let mut common = Common { buckets: None, ..job.common.clone() };
+        common.source.dims.retain(|dim| dim.name != flag.name);
+        common.source.dims.push(DimFlag { name: flag.name.clone(), low, high });
+        let job = Job { common: &common, reproducer: job.reproducer.clone(), ..*job };
+        let planned = drive::run(&job, module.clone(), progress)
+            .map_err(|failure| failure.note(format!("with {} from {low} to {high}", flag.name)))?;
+        runs.push((low, high, planned));
+        low = high + 1;
+    }
+    let own = job.setup.profile.own_arena_per_function;
+    let bucket = |(low, high, planned): &(u64, u64, Planned)| {
+        let summary = planned.summary.as_ref()?;
+        Some(Bucket {
+            low: *low,
+            high: *high,
+            arena: summary::arena(summary, own),
+            functions: summary.functions.clone(),
+        })
+    };
+    let table: Option<Vec<Bucket>> = runs.iter().map(bucket).collect();
+    let (least, most) = (runs.first().map_or(0, |run| run.0), runs.last().map_or(0, |run| run.1));
+    let Some((_, _, mut last)) = runs.pop() else { return Err(Failure::usage("`--buckets` names no size")) };
+    last.remarks.splice(0..0, runs.iter().flat_map(|run| run.2.remarks.iter().cloned()));
+    last.smaller = runs.into_iter().map(|run| run.2.module).collect();
+    if let (Some(summary), Some(table)) = (&mut last.summary, table) {
+        let arena = table.iter().map(|bucket| bucket.arena).max().unwrap_or(0);
+        let outside = format!("no plan below {least} or above {most}: refuse the input, or plan another bucket");
+        summary.buckets = Some(Buckets { dim: flag.name.clone(), arena, outside, table });
+    }
+    Ok(last)
+}
+
+/// The least size of the dimension: by `--dim`, by the module, or 1.
+fn lowest(module: &Module, common: &Common, flag: &BucketsFlag) -> Result<u64, Failure> {
+    let given = common.source.dims.iter().find(|dim| dim.name == flag.name).map(|dim| dim.low);
+    let stated = || {
+        let Some(Attr::Dict(bounds)) = module.attr(module.top(), "neap.bounds") else { return None };
+        let (_, bound) = bounds.iter().find(|(name, _)| module.text(*name) == flag.name)?;
+        bound.as_i64s()?.first().and_then(|low| u64::try_from(*low).ok())
+    };
+    let low = given.or_else(stated).unwrap_or(1);
+    match flag.sizes.first() {
+        Some(first) if *first < low => Err(Failure::usage(format!(
+            "`--buckets {}`: the first size is {first}, below the lower bound {low}",
+            flag.name
+        ))),
+        _ => Ok(low),
+    }
+}

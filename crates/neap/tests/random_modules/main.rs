@@ -1,0 +1,163 @@
+//! Random modules: whatever passes run, for whatever runtime, the plan computes what the source computes.
+//!
+//! Every module is planned with subsets of the optional passes; each plan is judged by the checker and executed on real bytes by the
+//! interpreter of this folder, over several runs and at several sizes, against the source with every value in memory of its own. What the modules have and
+//! what the passes did with them is counted and printed, and so little that nothing was tested is a failure. `NEAP_CASES` sets the number of
+//! modules (`NEAP_CASES=20000 cargo test --release -p neap --test random_modules`).
+
+mod broken;
+mod campaign;
+mod coverage;
+mod generate;
+mod kernels;
+mod machine;
+mod memory;
+mod mutate;
+mod tensor;
+
+use campaign::{Case, PROFILES};
+use coverage::Coverage;
+use generate::Rng;
+use neap_check::Violation;
+use neap_ir::facts::Facts;
+use std::collections::BTreeMap;
+use std::io::Write;
+
+/// Modules in the test that always runs.
+const FEW: u64 = 120;
+
+/// How many modules.
+fn cases() -> u64 {
+    let given = std::env::var("NEAP_CASES").ok();
+    given.map_or(FEW, |text| text.parse().expect("NEAP_CASES is a number"))
+}
+
+/// First seed, to run one case alone.
+fn first() -> u64 {
+    std::env::var("NEAP_FIRST").map_or(1, |text| text.parse().expect("NEAP_FIRST is a number"))
+}
+
+fn say(text: &str) {
+    writeln!(std::io::stderr(), "{text}").expect("standard error can be written");
+}
+
+#[test]
+fn every_subset_of_passes_keeps_the_meaning() {
+    let (mut coverage, mut plans, mut stale) = (Coverage::default(), 0u64, 0u64);
+    for seed in first()..first() + cases() {
+        let case = Case::new(seed);
+        if std::env::var_os("NEAP_SHOW").is_some() {
+            say(&case.text);
+        }
+        for profile in PROFILES.into_iter().filter(|profile| campaign::fits(&case, profile)) {
+            let applied = case.applied(profile);
+            let expected = applied.expected();
+            for subset in campaign::subsets(seed, profile, cases()) {
+                let planned = applied
+                    .plan(&subset)
+                    .unwrap_or_else(|error| panic!("seed {seed}, {profile}, {subset}: {error}\n{}", case.text));
+                if !subset.contains("lock-effects") && applied.stale_only(&applied.check(&planned)) {
+                    stale += 1;
+                    continue;
+                }
+                if let Err(why) = applied.judge(&planned, &expected) {
+                    panic!("seed {seed}, {profile}, {subset}: {why}\n{}\n{}", case.text, campaign::text(&planned));
+                }
+                if subset == campaign::FULL && profile == "none" {
+                    coverage.count(&case, &planned);
+                }
+                plans += 1;
+            }
+        }
+    }
+    say(&format!(
+        "random modules: {plans} plans accepted and executed, {stale} without locks refused for a stale view\n{coverage}"
+    ));
+    // One case alone is looked at for its own sake.
+    if cases() >= FEW {
+        coverage.require();
+    }
+}
+
+/// Numbers that a plan states about itself: a mutant keeps those of the plan that it was, and is not refused for them.
+fn counts(violation: &Violation) -> bool {
+    !matches!(violation, Violation::Number { .. } | Violation::Bound { .. } | Violation::Certificate { .. })
+}
+
+#[test]
+fn a_plan_that_computes_something_else_is_refused() {
+    let mut table: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
+    let mut escapes = Vec::new();
+    for seed in first()..first() + cases() {
+        let case = Case::new(seed);
+        let applied = case.applied("none");
+        let expected = applied.expected();
+        let planned =
+            applied.plan(campaign::FULL).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", case.text));
+        for (at, (kind, change)) in mutate::KINDS.iter().enumerate() {
+            for round in 0..2 {
+                let mut rng = Rng(seed * 1000 + at as u64 * 10 + round);
+                let mut mutant = planned.clone();
+                if !change(&mut mutant, campaign::main_function(&planned), &mut rng) {
+                    continue;
+                }
+                let differs = !applied.same(&mutant, &expected);
+                let report = applied.check(&mutant);
+                let refused = report.violations.iter().any(counts) || neap_ir::verify(&mutant).is_err();
+                let row = table.entry(kind).or_default();
+                row[0] += 1;
+                row[1] += u64::from(differs);
+                row[2] += u64::from(differs && refused);
+                if differs && !refused {
+                    escapes.push(format!(
+                        "seed {seed}, {kind}, round {round}:\n{}\n{}",
+                        case.text,
+                        campaign::text(&mutant)
+                    ));
+                }
+            }
+        }
+    }
+    let rows: Vec<String> = table
+        .iter()
+        .map(|(kind, [tried, differ, refused])| {
+            format!("  {kind:22} tried {tried:6}  differ {differ:6}  of these refused {refused:6}")
+        })
+        .collect();
+    let sum = |column: usize| table.values().map(|row| row[column]).sum::<u64>();
+    let shown = format!("mutated plans: {} of {} that differ are refused\n{}", sum(2), sum(1), rows.join("\n"));
+    say(&shown);
+    for escape in escapes.iter().take(3) {
+        say(&format!("accepted, though it computes something else: {escape}"));
+    }
+    assert!(sum(2) * 1000 >= sum(1) * 999, "{shown}");
+    if cases() >= FEW {
+        assert!(table.len() == mutate::KINDS.len() && table.values().all(|row| row[1] > 0), "{shown}");
+    }
+}
+
+#[test]
+fn a_broken_rule_is_noticed() {
+    for (rule, text) in broken::RULES {
+        let mut facts = Facts::builtin();
+        facts.add_table(text, "a false table").expect("the table is well-formed");
+        let [mut refused, mut differ, mut escaped] = [0u64; 3];
+        let mut seed = 0;
+        while (refused < 3 || differ == 0) && seed < 1500 {
+            seed += 1;
+            let case = Case::new(seed);
+            let applied = case.applied("none");
+            // What is false may also keep the passes from making a plan at all.
+            let Ok(planned) = applied.plan_with(campaign::FULL, &facts) else { continue };
+            let accepted = applied.check(&planned).accepted();
+            refused += u64::from(!accepted);
+            if !applied.same(&planned, &applied.expected()) {
+                differ += 1;
+                escaped += u64::from(accepted);
+            }
+        }
+        say(&format!("`{rule}`: {refused} refused, {differ} of them compute something else, in {seed} modules"));
+        assert!(refused > 0 && differ > 0, "`{rule}` is false and was not noticed in {seed} modules");
+        assert_eq!(escaped, 0, "`{rule}`: a plan that computes something else was accepted");
+    }
+}
