@@ -87,7 +87,7 @@ impl Pass for AssignOffsets {
         fresh_views(module, func, cx)?;
         let flow = Flow::new(module, func, cx.facts, cx.profile, Sharing::PLANNED)?;
         let arenas = arenas(module)?;
-        let packing = Packing::new(module, &flow, &arenas)?;
+        let packing = Packing::new(module, &flow, &arenas, cx.profile)?;
         let method = self.method.or_else(|| packer_of(cx.profile)).unwrap_or(Method::Search);
         let nodes = self.effort / (packing.storages.len() as u64).max(FEW);
         let outcome = pack(&packing, method, nodes, cx.stop);

@@ -7,7 +7,7 @@
 //! - `neap.may_inplace`: results that may overwrite an operand, elementwise and row by row ([`candidates`]), also of fused operations.
 //! - `neap.may_place`: operands of a concatenation along its outermost dimension, which may be written straight into the result.
 //!
-//! Views are decided here; the other two are candidates, of which `reorder` takes some. An operation that already has one of these
+//! Views are decided here; one that would keep a large whole alive for a small part is none where a copy lowers the peak ([`worth`]). The other two are candidates, of which `reorder` takes some. An operation that already has one of these
 //! attributes, be it empty, keeps it as it is.
 //!
 //! # Soundness
@@ -24,8 +24,10 @@
 mod candidates;
 mod fused;
 mod view;
-mod window;
+pub(crate) mod window;
+mod worth;
 
+use crate::analysis::candidates::{Reuse, policy};
 use crate::callees::facts_of;
 use crate::pass::{Context, Pass, PassInfo};
 use neap_ir::diag::Diagnostic;
@@ -49,9 +51,12 @@ impl Pass for CanonicalizeViews {
         let before = module.changes();
         let ops = operations(module, cx.facts, func);
         let returned = returned(module, func);
+        let fresh: Vec<OpId> = ops.iter().copied().filter(|op| module.attr(*op, plan::VIEW).is_none()).collect();
         for op in &ops {
             views(module, *op, &returned, cx)?;
         }
+        worth::give_up(module, func, &ops, &fresh, cx);
+        cx.count("views", fresh.iter().map(|op| module.views(*op).len() as u64).sum());
         for op in &ops {
             candidates::in_place(module, *op, &returned, cx);
             candidates::placement(module, *op, &returned, cx);
@@ -94,7 +99,7 @@ fn returned(module: &Module, func: OpId) -> Returned {
 }
 
 /// Why facts' permission is not used, as the end of a sentence.
-type Refusal = String;
+pub(crate) type Refusal = String;
 
 /// Declares the results of an operation that are views.
 fn views(module: &mut Module, op: OpId, returned: &Returned, cx: &mut Context<'_>) -> Result<(), Diagnostic> {
@@ -113,7 +118,6 @@ fn views(module: &mut Module, op: OpId, returned: &Returned, cx: &mut Context<'_
             Err(why) => refuse(module, op, &format!("is no view: {why}"), cx),
         }
     }
-    cx.count("views", found.len() as u64);
     module.set_views(op, &found);
     Ok(())
 }
@@ -151,7 +155,7 @@ fn permitted(
 }
 
 fn never(module: &Module, op: OpId) -> bool {
-    module.attr(op, "neap.reuse").and_then(Attr::as_str) == Some("never")
+    policy(module, op) == Reuse::Never
 }
 
 /// Whether the user says where results lie, or counts them.

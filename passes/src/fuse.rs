@@ -29,10 +29,15 @@ mod build;
 mod extract;
 mod group;
 mod judge;
+mod law;
+mod make;
 mod member;
+mod movement;
 mod problem;
+mod rewrite;
 mod simplify;
 mod term;
+mod translate;
 
 use crate::callees::facts_of;
 use crate::effects::FuncEffects;
@@ -81,10 +86,8 @@ impl Pass for Fuse {
         }
         let blocks = plain_blocks(module, func, cx);
         let mut changed = false;
-        let members = Members::of(module, func, &set, cx);
-        for block in &blocks {
-            changed |= simplify::simplify(module, *block, &members, cx);
-        }
+        let mut members = Members::of(module, func, &set, cx);
+        changed |= rewrite::blocks(module, func, &blocks, &mut members, cx);
         // Erased operations are members no more; what stays has the same facts.
         let flow = Flow::of(module, func);
         let effects = cx.effects(module, func);
@@ -151,4 +154,11 @@ fn apart(module: &Module, op: OpId, reader: OpId, why: &str, cx: &mut Context<'_
     cx.count("refused", 1);
     let (name, reader) = (module.op_name(op), module.op_name(reader));
     cx.remark(module, op, format!("`{name}` is not fused into `{reader}`: {why}"));
+}
+
+/// The greedy's peak of a block as it stands, nothing fused; none if the problem cannot be stated.
+pub(crate) fn greedy_peak(module: &Module, func: OpId, block: BlockId, cx: &Context<'_>) -> Option<u64> {
+    let flow = Flow::of(module, func);
+    let effects = cx.effects(module, func);
+    problem::Outline::of(module, block, &flow, &effects, cx).peak(&group::Groups::default())
 }

@@ -3,6 +3,8 @@
 //! One TOML file per runtime in `profiles/`, embedded; users give their own with `--profile FILE`. A profile changes what is allowed, never
 //! what is true: a plan for one runtime is a valid plan of the same graph for an ideal one.
 
+use neap_ir::facts::{OpFacts, Role};
+use neap_ir::{Module, OpId};
 use serde::Deserialize;
 use std::fmt;
 
@@ -106,10 +108,23 @@ pub struct Profile {
     pub placement: OpSet,
     /// Ops whose results stay resident, outside of the arena, when they depend on constants alone.
     pub resident: OpSet,
+    /// Ops whose results stay resident whatever they depend on: the shape of an operand is known before the run.
+    #[serde(default = "none")]
+    pub resident_always: OpSet,
+    /// Ops whose results the runtime allocates one by one, outside of the arena.
+    #[serde(default = "none")]
+    pub heap: OpSet,
+    /// Whether it does so for every result whose shape an operand gives that is neither constant nor resident.
+    #[serde(default)]
+    pub heap_for_run_time_shapes: bool,
     /// Whether a called function has an arena of its own, instead of a part of the caller's.
     pub own_arena_per_function: bool,
     /// What the number printed does not include, for people.
     pub not_included: Vec<String>,
+}
+
+fn none() -> OpSet {
+    OpSet::All(false)
 }
 
 /// What is wrong in a profile.
@@ -150,6 +165,16 @@ impl Profile {
             return Err(error(at, format!("`align` is {}: it must be a power of two", profile.align)));
         }
         Ok(profile)
+    }
+
+    /// Whether the runtime allocates an operation's results by itself while it runs, given what of operands is known before the run.
+    pub fn allocates(&self, module: &Module, op: OpId, row: &OpFacts, is_known: impl Fn(OpId) -> bool) -> bool {
+        let shapes = row.shape_operands.below(module.data_operands(op).count());
+        let known = |value| module.defining_op(value).is_some_and(&is_known);
+        let mut given = shapes.filter_map(|at| module.data_operands(op).nth(at));
+        let computes = row.role != Role::Constant && !module.data_results(op).is_empty();
+        let at_run_time = self.heap_for_run_time_shapes && given.any(|value| !known(value));
+        computes && (at_run_time || self.heap.contains(module.op_name(op)))
     }
 
     /// An embedded profile by its name.

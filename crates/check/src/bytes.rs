@@ -209,7 +209,8 @@ impl<'a, 'b> Bytes<'a, 'b> {
         let m = self.homes.module;
         let stamp = |value| Stamp { value: Some(value), op: Some(op), step };
         let none = overlap::Pairs::default();
-        let permitted = self.permits.get(&key).unwrap_or(&none);
+        let (permit, _) = overlap::declares(self.homes.module, op, key);
+        let permitted = self.permits.get(&permit).unwrap_or(&none);
         overlap::rules(self.homes, op, step, permitted, &mut self.violations);
         overlap::parallel(self.homes, op, &mut self.violations);
         for value in std::mem::take(&mut self.stored) {

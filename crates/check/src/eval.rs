@@ -10,7 +10,7 @@ use crate::hash::Mix;
 use crate::laws;
 use crate::moves::{self, Shaped, moved};
 use crate::params::{Constants, Params, ints};
-use crate::rope::{Bits, Rope, Wraps};
+use crate::rope::{Bits, Rope, Seg, Wraps, level};
 use crate::shape::Shapes;
 use crate::sizes::Sizes;
 use neap_ir::facts::{Facts, Key, OpFacts, Role};
@@ -27,6 +27,18 @@ pub(crate) struct Eval<'a> {
     pub(crate) wraps: Wraps,
     pub(crate) constants: Constants,
     rows: RefCell<FxHashMap<(Name, usize, usize), &'a OpFacts>>,
+    /// Real numbers made of quantized ones, by content.
+    dequantized: FxHashMap<u128, Quantized>,
+}
+
+/// What real numbers were made of: element `i` of their content is element `i` of another one.
+#[derive(Clone, Copy)]
+struct Quantized {
+    content: u128,
+    /// Bits of an element.
+    elem: Bits,
+    real: Bits,
+    ty: u128,
 }
 
 impl<'a> Eval<'a> {
@@ -39,6 +51,7 @@ impl<'a> Eval<'a> {
             wraps: Wraps::default(),
             constants: Constants::default(),
             rows: RefCell::default(),
+            dequantized: FxHashMap::default(),
         }
     }
 
@@ -248,7 +261,63 @@ impl<'a> Eval<'a> {
         if lanes.is_empty() {
             return None;
         }
-        elementwise::apply(mix.done(), &lanes, to.elem, count, laws::commutes(m.op_name(op)))
+        if let Some(before) = self.quantized_again(op, row, &lanes, to.elem) {
+            return Some(before);
+        }
+        let made = elementwise::apply(mix.done(), &lanes, to.elem, count, laws::commutes(m.op_name(op)))?;
+        self.note_dequantized(op, row, &lanes, &made, to.elem);
+        Some(made)
+    }
+
+    /// What real numbers were before, if the operation quantizes them as they had been quantized.
+    fn quantized_again(&self, op: OpId, row: &OpFacts, lanes: &[Lane], elem: Bits) -> Option<Rope> {
+        let ([lane], Role::Quantize) = (lanes, row.role) else { return None };
+        let (mut out, ty) = (Rope::default(), self.elem_ty(*self.module.data_results(op).first()?));
+        for seg in &lane.rope.segs {
+            let before = self.dequantized.get(&seg.content).filter(|before| before.ty == ty && before.elem == elem)?;
+            let (inner, outer) = seg.levels.split_last()?;
+            if before.real != lane.elem
+                || inner.stride != 1
+                || inner.count % lane.elem != 0
+                || seg.start % lane.elem != 0
+            {
+                return None;
+            }
+            if outer.iter().any(|level| level.stride % lane.elem != 0) {
+                return None;
+            }
+            let scaled = |bits: Bits| bits / lane.elem * elem;
+            let loops = outer.iter().map(|one| level(one.count, scaled(one.stride)));
+            out.push(Seg::new(before.content, scaled(seg.start), loops.chain([level(scaled(inner.count), 1)])));
+        }
+        Some(out)
+    }
+
+    /// Remembers what real numbers were made of, where quantizing them again gives that back.
+    fn note_dequantized(&mut self, op: OpId, row: &OpFacts, lanes: &[Lane], made: &Rope, real: Bits) {
+        let ([lane], Role::Dequantize, [operand]) =
+            (lanes, row.role, &self.module.data_operands(op).collect::<Vec<_>>()[..])
+        else {
+            return;
+        };
+        let elem_of = |value: ValueId| match self.module.ty(self.module.value_ty(value)) {
+            Type::Tensor { elem, .. } => Some(*elem),
+            _ => None,
+        };
+        let real_is_f32 = elem_of(self.module.data_results(op)[0])
+            .is_some_and(|elem| matches!(self.module.ty(elem), Type::Float(name) if *name == "f32"));
+        let lossless = elem_of(*operand).is_some_and(|elem| laws::comes_back(self.module, elem));
+        if !lossless || !real_is_f32 || lane.rope.segs.len() != made.segs.len() {
+            return;
+        }
+        let ty = self.elem_ty(*operand);
+        for (from, to) in lane.rope.segs.iter().zip(&made.segs) {
+            // Both count elements from the start of their contents.
+            if from.start % lane.elem == 0 && from.start / lane.elem == to.start / real {
+                let before = Quantized { content: from.content, elem: lane.elem, real, ty };
+                self.dequantized.insert(to.content, before);
+            }
+        }
     }
 
     /// Whether elements are treated by channel, so that an element's place matters.

@@ -15,14 +15,14 @@ use crate::effects::{self, Resolved, Touch};
 use crate::eval::Eval;
 use crate::hash::Mix;
 use crate::names;
-use crate::overlap::Pairs;
+use crate::overlap;
 use crate::rope::{Bits, Rope};
 use crate::sizes::Sizes;
 use crate::state::State;
 use crate::violation::Violation;
 use buffers::{Buffers, Snapshot};
 use neap_ir::facts::{Access, Facts, OpFacts, Role, Run};
-use neap_ir::{BlockId, Module, OpId, ValueId, plan};
+use neap_ir::{BlockId, Module, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Bodies nested deeper than this are refused.
@@ -334,10 +334,8 @@ impl<'a, 'b> Machine<'a, 'b> {
         }
         self.outcome.asked.push((op, key, demands));
         if self.bytes.is_none() {
-            let pairs =
-                m.in_places(op, plan::MAY_INPLACE).into_iter().map(|pair| (pair.result, pair.operand)).collect();
-            let entry = self.outcome.permits.entry(key).or_insert_with_key(|_| Pairs::clone(&pairs));
-            entry.retain(|pair| pairs.contains(pair));
+            let (permit, pairs) = overlap::declares(m, op, key);
+            self.outcome.permits.insert(permit, pairs);
         }
         let position = self.outcome.trace.len();
         self.outcome.ran.entry(key).or_insert((position, op));

@@ -6,7 +6,7 @@
 
 use crate::params::{Constants, known};
 use crate::rope::Rope;
-use neap_ir::{Module, OpId};
+use neap_ir::{Module, OpId, Ty, Type};
 
 /// Operations whose two operands may change places.
 const COMMUTES: &[&str] = &[
@@ -60,9 +60,38 @@ pub(crate) fn identity(module: &Module, op: OpId, operands: &[Rope], constants: 
     }
 }
 
+/// Whether numbers of an element type, made real and quantized again by the same type, come back as they were: at most 16 bits of
+/// `i8`, `u8`, .. in their full range, one scale, `f32` in between, and a scale far from the ends of what `f32` holds.
+pub(crate) fn comes_back(module: &Module, elem: Ty) -> bool {
+    let Type::Dialect(body) = module.ty(elem) else { return false };
+    let inside = body.strip_prefix("quant.uniform<").and_then(|rest| rest.strip_suffix('>'));
+    let Some((kind, scale)) = inside.and_then(|inside| inside.split_once(", ")) else { return false };
+    let bits =
+        kind.strip_suffix(":f32").and_then(|kind| kind.strip_prefix(['i', 'u'])).and_then(|bits| bits.parse().ok());
+    let number = scale.split(':').next().and_then(|number| number.parse::<f64>().ok());
+    matches!(bits, Some(1..=16)) && number.is_some_and(|scale| scale > 1e-30 && scale < 1e30)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{ADDS, COMMUTES, MULTIPLIES, SUBTRACTS};
+
+    /// Dequantized and quantized again, every number of 16 bits comes back, under scales at both ends of what the law admits and in between.
+    #[test]
+    fn quantized_numbers_come_back() {
+        let awkward = [1.0e-30f32 * 1.01, 9.9e29, 0.1, 1.0 / 3.0, 0.007_843_138, 123.456, f32::EPSILON, 1.999_999_9];
+        for scale in awkward {
+            for zero in [-128i32, 0, 3, 127] {
+                for q in i32::from(i16::MIN)..=i32::from(i16::MAX) {
+                    let real = (q - zero) as f32 * scale;
+                    let again = (real / scale).round_ties_even() as i32 + zero;
+                    assert_eq!(again, q, "scale {scale}, zero point {zero}");
+                }
+            }
+        }
+        // Why the scale has an upper bound.
+        assert!(!(std::hint::black_box(30_000.0f32) * 3.0e38).is_finite());
+    }
 
     const BYTES: [i8; 7] = [i8::MIN, -2, -1, 0, 1, 2, i8::MAX];
     const FLOATS: [f32; 9] =

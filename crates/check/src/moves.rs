@@ -167,6 +167,9 @@ fn concat(params: &Params<'_>, shaped: &Shaped, wraps: &mut Wraps) -> Option<Rop
         }
         parts.push((rope, bits / outer));
     }
+    if let [(rope, _)] = parts[..] {
+        return Some(rope.clone());
+    }
     if outer * parts.len() as Bits > PIECES && outer > 1 {
         let mut mix = Mix::new("interleaved");
         mix.int(outer);

@@ -9,13 +9,14 @@
 
 mod hands;
 
+use crate::hash::Mix;
 use crate::homes::{Home, Homes};
 use crate::memory::Stamp;
 use crate::names;
 use crate::shape::Shapes;
 use crate::violation::Violation;
 use neap_ir::facts::{Role, Rule, Run};
-use neap_ir::{Attr, OpId, ValueId, plan};
+use neap_ir::{Attr, Module, OpId, ValueId, plan};
 use rustc_hash::FxHashSet;
 
 pub(crate) use hands::{gathered, handed_over, handing_out, hands};
@@ -82,6 +83,21 @@ enum Part {
 
 /// Pairs of an operation that the source permits in place: result, operand.
 pub(crate) type Pairs = FxHashSet<(u32, u32)>;
+
+/// What an operation says that it may overwrite, and a name for a use that says so: of two equal operations on equal operands, of which
+/// only one may overwrite them, each is what it says of itself. A plan that says more than the source finds no such use there.
+pub(crate) fn declares(m: &Module, op: OpId, key: u128) -> (u128, Pairs) {
+    let mut pairs: Vec<(u32, u32)> =
+        m.in_places(op, plan::MAY_INPLACE).into_iter().map(|pair| (pair.result, pair.operand)).collect();
+    pairs.sort_unstable();
+    let mut mix = Mix::new("permit");
+    mix.wide(key);
+    for (result, operand) in &pairs {
+        mix.word((*result).into());
+        mix.word((*operand).into());
+    }
+    (mix.done(), pairs.into_iter().collect())
+}
 
 /// Checks one operation.
 pub(crate) fn rules(homes: &Homes<'_>, op: OpId, step: u32, permitted: &Pairs, out: &mut Vec<Violation>) {

@@ -360,7 +360,8 @@ fn compose(inner: &Seg, start: Bits, levels: &[Level]) -> Option<Seg> {
         if top[at] + step * (next.count - 1) < count {
             top[at] += step * (next.count - 1);
             out.push(level(next.count, step * loops[at].stride));
-        } else if at > 0 && count % step == 0 && next.count % (count / step) == 0 && top[at] == 0 {
+        } else if at > 0 && count % step == 0 && next.count % (count / step) == 0 && top[at] < step {
+            // What other loops have added lies below `step`: whole rounds of this one carry nothing but themselves.
             todo.push(level(count / step, next.stride));
             todo.push(level(next.count / (count / step), place[at] * count));
         } else {

@@ -543,3 +543,27 @@ fn a_part_is_not_written_straight_into_a_whole_with_an_activation() {
     accepted(&module("NONE", ""), &plan("NONE"));
     refused(&module("RELU", ""), &plan("RELU"), |_| true);
 }
+
+#[test]
+fn transposes_compose_to_any_other() {
+    // 5x8x9: the second transpose runs over two dimensions of the first one's result as if they were one.
+    for (a, b, c) in [(5, 8, 9), (50_000, 800, 9)] {
+        let ty = |dims: [u64; 3]| format!("tensor<{}x{}x{}xi32>", dims[0], dims[1], dims[2]);
+        let (x, once, twice) = (ty([a, b, c]), ty([c, a, b]), ty([b, c, a]));
+        let turn = |name: &str, of: &str, perm: &str, from: &str, to: &str| {
+            format!(
+                "  {name} = \"stablehlo.transpose\"({of}) {{permutation = array<i64: {perm}>}} : ({from}) -> {to}\n"
+            )
+        };
+        let both =
+            unary(&x, &(turn("%t", "%x", "2, 0, 1", &x, &once) + &turn("%r", "%t", "2, 0, 1", &once, &twice)), &twice);
+        agrees(&both, &unary(&x, &turn("%r", "%x", "1, 2, 0", &x, &twice), &twice));
+    }
+    let cube = "tensor<5x5x5xi32>";
+    let turn = |name: &str, of: &str, perm: &str| {
+        format!("  {name} = \"stablehlo.transpose\"({of}) {{permutation = array<i64: {perm}>}} : ({cube}) -> {cube}\n")
+    };
+    let both = unary(cube, &(turn("%t", "%x", "2, 0, 1") + &turn("%r", "%t", "2, 0, 1")), cube);
+    agrees(&both, &unary(cube, &turn("%r", "%x", "1, 2, 0"), cube));
+    differs(&both, &unary(cube, &turn("%r", "%x", "2, 0, 1"), cube));
+}

@@ -10,7 +10,7 @@ pub(crate) mod names;
 mod resident;
 mod scratch;
 
-use crate::cli::{PinFlag, SourceFlags};
+use crate::cli::{PinFlag, ReuseFlag, SourceFlags};
 use crate::exit::Failure;
 use names::Names;
 use neap_ir::facts::Facts;
@@ -60,6 +60,9 @@ pub fn apply(module: &mut Module, flags: &SourceFlags, profile: &Profile, facts:
     }
     if let Some(file) = &flags.scratch {
         scratch::write(module, &names, file)?;
+    }
+    for flag in &flags.reuse {
+        reuse(module, &names, &functions, flag)?;
     }
     if flags.no_reuse {
         for func in &functions {
@@ -152,6 +155,19 @@ fn external(module: &mut Module, value: ValueId, name: &str) -> Result<(), Failu
         Failure::usage(format!("`--external {name}`: the value is neither an argument nor a result of its function"))
     };
     if found { Ok(()) } else { Err(wrong().help("`--keep` keeps a value in between readable to the end of the run")) }
+}
+
+/// The policy of a value, or of the run, which each function then has.
+fn reuse(module: &mut Module, names: &Names, functions: &[OpId], flag: &ReuseFlag) -> Result<(), Failure> {
+    let policy = Attr::str(flag.policy);
+    match &flag.name {
+        Some(name) => {
+            let value = names.find(module, "--reuse", name)?;
+            set(module, value, REUSE, policy);
+        }
+        None => functions.iter().for_each(|func| module.set_attr(*func, REUSE, policy.clone())),
+    }
+    Ok(())
 }
 
 /// No value may lie in the bytes of another one, at no time.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use emit::Emit;
 pub use pack::Pack;
-pub use values::{ArenaFlag, BucketsFlag, Budget, DimFlag, PinFlag};
+pub use values::{ArenaFlag, BucketsFlag, Budget, DimFlag, PinFlag, ReuseFlag};
 
 /// What is asked for.
 pub enum Request {
@@ -67,6 +67,8 @@ pub struct SourceFlags {
     pub dims: Vec<DimFlag>,
     /// Whether values without a known size are left out.
     pub exclude_dynamic: bool,
+    /// Policies of reuse: of a value, or of the run where there is no name.
+    pub reuse: Vec<ReuseFlag>,
     /// Whether no two values may share bytes.
     pub no_reuse: bool,
     /// A table of what the runtime's kernels need.
@@ -383,6 +385,7 @@ fn read_source(matches: &ArgMatches) -> SourceFlags {
         external: many(matches, "external"),
         dims: many(matches, "dim"),
         exclude_dynamic: matches.get_flag("exclude-dynamic"),
+        reuse: many(matches, "reuse"),
         no_reuse: matches.get_flag("no-reuse"),
         scratch: one(matches, "scratch"),
     }

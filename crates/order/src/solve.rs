@@ -115,9 +115,17 @@ impl<'p> Search<'p, '_> {
         };
         let mut best = fixed(&self.required)?;
         for group in attempt::open(self.problem, self.options, &self.required) {
-            for open in group {
-                let saves_copy = matches!(open, attempt::Open::Placement(_));
-                let next = fixed(&attempt::with(&best.decided, &[open]));
+            // Parts of one whole together first: one alone takes the bytes of the whole, and saves its own alone.
+            let parts = group.iter().copied().filter(|open| matches!(open, attempt::Open::Placement(_)));
+            let parts: Vec<attempt::Open> = parts.collect();
+            let together = (parts.len() > 1).then_some(parts);
+            for more in together.into_iter().chain(group.into_iter().map(|open| vec![open])) {
+                let saves_copy = matches!(more[..], [attempt::Open::Placement(_), ..]);
+                let decided = attempt::with(&best.decided, &more);
+                if decided == best.decided {
+                    continue;
+                }
+                let next = fixed(&decided);
                 let better = |next: &Attempt| next.peak < best.peak || (saves_copy && next.peak == best.peak);
                 best = next.filter(better).unwrap_or(best);
             }

@@ -1,6 +1,6 @@
 //! What runtimes and other compilers do, re-implemented plainly: baselines, and models of packers that a plan must obey.
 //!
-//! **LiteRT** (`arena_planner`, `simple_memory_arena`): tensors held for the whole run first, in tensor order; then by size,
+//! **LiteRT** (`arena_planner`, `simple_memory_arena`; tensors that appear after an operation with a result of unknown shape wait for it): tensors held for the whole run first, in tensor order; then by size,
 //! largest first, ties by first use. Each takes the gap that it fits best among those between placed tensors it is
 //! live with. Offsets are multiples of 64; the arena ends at the highest end, which is not rounded. One detail decides
 //! real arenas: a gap is *compared* by what lies above its aligned start, but *remembered* with the unaligned start, so
@@ -52,9 +52,13 @@ fn litert(run: &mut Run<'_, '_>, model: &Model) {
     let traits = body_traits(model);
     let held = |body: usize| model.bodies[body].members.iter().any(|(id, _)| run.problem.items()[id.index()].held);
     let mut order: Vec<usize> = (0..model.bodies.len()).collect();
+    let round = |body: usize| {
+        let rounds = model.bodies[body].members.iter().map(|(id, _)| run.problem.items()[id.index()].round);
+        rounds.min().unwrap_or(0)
+    };
     order.sort_by_key(|&body| match held(body) {
-        true => (0, Reverse(0), 0, body),
-        false => (1, Reverse(traits[body].size), traits[body].start, body),
+        true => (round(body), 0, Reverse(0), 0, body),
+        false => (round(body), 1, Reverse(traits[body].size), traits[body].start, body),
     });
     in_order(run, model, &order, litert_gap);
 }

@@ -104,6 +104,8 @@ pub struct Item {
     pub hint: Option<u64>,
     /// Held for the whole run by rule rather than by use; only [`crate::Method::LiteRt`] reads it.
     pub held: bool,
+    /// Storages of an earlier round are placed before those of a later one; only [`crate::Method::LiteRt`] reads it.
+    pub round: u32,
 }
 
 impl Item {
@@ -118,6 +120,7 @@ impl Item {
             regions: Vec::new(),
             hint: None,
             held: false,
+            round: 0,
         }
     }
 }

@@ -42,6 +42,20 @@ impl Reuse {
     }
 }
 
+/// The policy for an operation: its own, else that of the function around it, which is the run's.
+#[must_use]
+pub fn policy(module: &Module, op: neap_ir::OpId) -> Reuse {
+    let mut at = Some(op);
+    while let Some(op) = at {
+        let own = module.attr(op, "neap.reuse");
+        if own.is_some() {
+            return Reuse::of(own);
+        }
+        at = module.parent_op(op);
+    }
+    Reuse::Auto
+}
+
 /// One candidate of the input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pair {
@@ -177,7 +191,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         let mut filled = Filled::default();
         for (at, entry) in draft.ops.clone().into_iter().enumerate() {
             let op = self.timeline.entry(entry).op;
-            let reuse = Reuse::of(self.module.attr(op, "neap.reuse"));
+            let reuse = policy(self.module, op);
             let pairs = self.module.in_places(op, plan::MAY_INPLACE);
             for pair in &pairs {
                 let candidate = Candidate { entry, pair: Pair::InPlace(*pair), reuse };
@@ -337,6 +351,10 @@ impl<'a, 'f> Judge<'a, 'f> {
             }
             let alike = lockstep || overwritten == Some(value);
             let same = alike && other.offset == mine.offset && other.bytes == mine.bytes;
+            // What the input itself declares, of an operation whose facts say nothing, it declares of the value.
+            if self.timeline.entry(entry).facts.inplace.is_empty() && overwritten == Some(value) {
+                continue;
+            }
             if !same || !all.iter().any(|also| also.result == pair.result && also.operand as usize == index) {
                 return Err(Why::OtherOperand(value_name(self.module, value)));
             }

@@ -6,6 +6,8 @@
 
 use super::Flow;
 use super::storage::StorageId;
+use super::timeline::Kind;
+use crate::profile::Profile;
 use neap_ir::diag::Diagnostic;
 use neap_ir::{Module, OpId, Span};
 use neap_pack::{Item, ItemId, Problem, Region};
@@ -46,6 +48,21 @@ pub fn arenas(module: &Module) -> Result<Vec<Arena>, Diagnostic> {
     Ok(found)
 }
 
+/// Steps of the operations whose results the runtime allocates by itself, ascending: it plans what comes after one of them when that has run.
+fn rounds(module: &Module, flow: &Flow<'_>, runtime: &Profile) -> Vec<u32> {
+    let steps = flow.timeline.entries.iter().filter(|entry| {
+        entry.kind == Kind::Step && runtime.allocates(module, entry.op, entry.facts, |op| is_known(module, flow, op))
+    });
+    let mut steps: Vec<u32> = steps.map(|entry| entry.steps.begin).collect();
+    steps.sort_unstable();
+    steps
+}
+
+fn is_known(module: &Module, flow: &Flow<'_>, op: OpId) -> bool {
+    let constant = flow.timeline.find(op).is_some_and(|id| flow.timeline.entry(id).kind == Kind::Constant);
+    constant || module.attr(op, "neap.resident").is_some()
+}
+
 fn bad(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error(span, format!("`neap.arena` cannot be read: {what}"))
 }
@@ -66,7 +83,8 @@ impl Packing {
     ///
     /// # Errors
     /// Fixed offsets and alignments that contradict each other, sums above 2^63-1.
-    pub fn new(module: &Module, flow: &Flow<'_>, arenas: &[Arena]) -> Result<Packing, Diagnostic> {
+    pub fn new(module: &Module, flow: &Flow<'_>, arenas: &[Arena], runtime: &Profile) -> Result<Packing, Diagnostic> {
+        let rounds = rounds(module, flow, runtime);
         let mut items = Vec::new();
         let mut storages = Vec::new();
         let mut item_of = vec![None; flow.storages.list.len()];
@@ -74,6 +92,7 @@ impl Packing {
             let (begin, end) = (storage.live.begin.into(), storage.live.end.into());
             let mut item = Item::new(begin, end, storage.size);
             (item.align, item.fixed, item.held) = (storage.align, storage.pin, storage.held);
+            item.round = rounds.partition_point(|step| *step < storage.live.begin) as u32;
             item_of[id.index()] = Some(ItemId(items.len() as u32));
             items.push(item);
             storages.push(id);

@@ -6,8 +6,8 @@ use crate::shape::Shaped;
 use neap_ir::facts::{Facts, Key, OpFacts, Role};
 use neap_ir::{Module, OpId};
 
-/// Half-open `[first, first + len)` per dimension of the operand.
-pub(super) struct Window {
+/// Elements `first, first + step, ..`, `len` of them, per dimension of the operand.
+pub(crate) struct Window {
     axes: Vec<Span>,
 }
 
@@ -15,6 +15,13 @@ pub(super) struct Window {
 struct Span {
     first: u64,
     len: u64,
+    step: u64,
+}
+
+impl Span {
+    fn all(size: u64) -> Span {
+        Span { first: 0, len: size, step: 1 }
+    }
 }
 
 impl Window {
@@ -23,6 +30,9 @@ impl Window {
     pub(super) fn consecutive(&self, from: &Shaped<'_>) -> Result<u64, Refusal> {
         let sizes = from.sizes().ok_or("the operand's shape is not constant")?;
         let inside = |(span, size): (&Span, &u64)| span.first.checked_add(span.len).is_some_and(|end| end <= *size);
+        if self.axes.iter().any(|span| span.step != 1) {
+            return Err("it takes every n-th element".to_owned());
+        }
         if sizes.len() != self.axes.len() || !self.axes.iter().zip(&sizes).all(inside) {
             return Err("it does not lie inside the operand".to_owned());
         }
@@ -44,6 +54,11 @@ impl Window {
         Ok(first)
     }
 
+    /// Start, length and step per dimension.
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        self.axes.iter().map(|span| (span.first, span.len, span.step))
+    }
+
     /// Number of elements.
     pub(super) fn count(&self) -> Result<u64, Refusal> {
         let count = self.axes.iter().try_fold(1u64, |count, span| count.checked_mul(span.len));
@@ -52,7 +67,7 @@ impl Window {
 }
 
 /// What a slice takes.
-pub(super) fn sliced(
+pub(crate) fn sliced(
     module: &Module,
     facts: &Facts,
     op: OpId,
@@ -65,8 +80,9 @@ pub(super) fn sliced(
     if mask(Key::EllipsisMask)? != 0 || mask(Key::NewAxisMask)? != 0 {
         return Err("its masks insert dimensions".to_owned());
     }
-    if read(Key::Stride)?.is_some_and(|steps| steps.iter().any(|step| *step != 1)) {
-        return Err("it takes every n-th element".to_owned());
+    let steps = read(Key::Stride)?;
+    if steps.as_ref().is_some_and(|steps| steps.iter().any(|step| *step < 1)) {
+        return Err("it takes elements backwards".to_owned());
     }
     let sizes = from.sizes().ok_or("the operand's shape is not constant")?;
     let starts = read(Key::Start)?.ok_or("it has no start")?;
@@ -78,7 +94,7 @@ pub(super) fn sliced(
     let axes =
         axes.filter(|axes| axes.len() == starts.len() && starts.len() <= sizes.len()).ok_or("its axes do not fit")?;
     let masks = [mask(Key::BeginMask)?, mask(Key::EndMask)?, mask(Key::ShrinkAxisMask)?, mask(Key::EndIsOffset)?];
-    let mut window: Vec<Span> = sizes.iter().map(|size| Span { first: 0, len: *size }).collect();
+    let mut window: Vec<Span> = sizes.iter().map(|size| Span::all(*size)).collect();
     for (entry, axis) in axes.into_iter().enumerate() {
         let bit = |mask: i64| entry < 63 && mask >> entry & 1 == 1;
         let size = i64::try_from(sizes[axis]).map_err(|_| "its size overflows")?;
@@ -100,13 +116,18 @@ pub(super) fn sliced(
             (None, None) => return Err("it has no end".to_owned()),
         };
         let len = end.checked_sub(start).and_then(|len| u64::try_from(len).ok()).ok_or("it is empty or outside")?;
-        window[axis] = Span { first: start as u64, len };
+        let step = match &steps {
+            Some(steps) => steps.get(entry).copied().ok_or("its steps do not fit")?.unsigned_abs(),
+            None => 1,
+        };
+        let len = len.div_ceil(step);
+        window[axis] = Span { first: start as u64, len, step: if len > 1 { step } else { 1 } };
     }
     Ok(Window { axes: window })
 }
 
 /// What result `index` of a split takes: the extents of the results before it add up to its start.
-pub(super) fn part(
+pub(crate) fn part(
     module: &Module,
     op: OpId,
     row: &OpFacts,
@@ -121,10 +142,10 @@ pub(super) fn part(
         _ => Shaped::of(module, result)?.sizes()?.get(axis).copied(),
     };
     let mut first = 0u64;
-    let mut window: Vec<Span> = sizes.iter().map(|size| Span { first: 0, len: *size }).collect();
+    let mut window: Vec<Span> = sizes.iter().map(|size| Span::all(*size)).collect();
     for (at, result) in module.data_results(op).iter().enumerate().take(index + 1) {
         let len = extent(*result).ok_or("the shape of a result is not constant")?;
-        window[axis] = Span { first, len };
+        window[axis] = Span { first, len, step: 1 };
         if at < index {
             first = first.checked_add(len).ok_or("its size overflows")?;
         }

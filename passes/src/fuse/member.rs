@@ -1,12 +1,9 @@
 //! Which operations fusion may touch, and what it needs to know of them.
 
-use super::simplify::Movement;
 use crate::callees::facts_of;
-use crate::params;
 use crate::pass::Context;
 use crate::profile::OpSet;
-use crate::shape::{Shaped, only_moves};
-use neap_ir::facts::{Access, Facts, Key, Role};
+use neap_ir::facts::{Access, Facts, Role};
 use neap_ir::{BlockId, Module, OpId, Type, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -65,6 +62,11 @@ impl Members {
         self.ops.contains(&op)
     }
 
+    /// Operations made in place of members are members.
+    pub(super) fn extend(&mut self, ops: impl IntoIterator<Item = OpId>) {
+        self.ops.extend(ops);
+    }
+
     /// Whether running `op` as late as `later` could read a view of state after the state has changed.
     pub(super) fn sees_a_write(&self, module: &Module, op: OpId, later: OpId) -> bool {
         let reads = module.operands(op).any(|value| self.aliases.contains(&value));
@@ -83,36 +85,4 @@ fn plain(module: &Module, facts: &Facts, op: OpId) -> bool {
         && module.operands(op).all(|value| tensor(&value) || constant(value));
     let fixed = [Role::Constant, Role::Declare, Role::Yield, Role::Handle, Role::Alloc, Role::Token];
     alone && values && !fixed.contains(&facts_of(module, facts, op).role)
-}
-
-/// What an operation does, if it only moves the elements of one operand.
-pub(super) fn movement(module: &Module, facts: &Facts, op: OpId) -> Option<Movement> {
-    let row = facts_of(module, facts, op);
-    let result = *module.results(op).first()?;
-    let data = match row.role {
-        Role::Reshape => row.view_operand(0).unwrap_or(0),
-        _ => row.data_operand(),
-    };
-    let operand = module.data_operands(op).nth(data)?;
-    let (to, from) = (Shaped::of(module, result)?, Shaped::of(module, operand)?);
-    if !only_moves(module, op) || !to.dense || !from.dense {
-        return None;
-    }
-    let same_type = module.value_ty(result) == module.value_ty(operand) && from.same_sizes(&to);
-    let whole = module.value_bytes(result).is_ok_and(|bytes| module.value_bytes(operand) == Ok(bytes));
-    let movement = match row.role {
-        Role::Reshape if whole => Movement::Bits(operand),
-        Role::Transpose => {
-            let perm = params::permutation(module, facts, op, row, from.dims.len())?;
-            let turned = perm.iter().map(|axis| from.dims[*axis]).eq(to.dims.iter().copied());
-            let perm = perm.into_iter().map(|axis| axis as u32).collect();
-            (turned && whole).then_some(Movement::Perm(operand, perm))?
-        }
-        // A single operand joined with nothing, a slice of everything, one part of a whole.
-        Role::Concat if same_type && module.data_operands(op).count() == 1 => Movement::Bits(operand),
-        Role::Slice | Role::Split if same_type && row.param(Key::Stride).is_none() => Movement::Bits(operand),
-        Role::Broadcast if same_type && row.param(Key::Dims).is_none() => Movement::Bits(operand),
-        _ => return None,
-    };
-    Some(movement)
 }

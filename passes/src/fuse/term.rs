@@ -1,45 +1,64 @@
-//! A block as terms: what the e-graph holds, and the laws that hold between terms.
+//! A block as terms: what the e-graph holds.
 //!
-//! Every operation is a term of its own, with its operands as children; so equal operations stay two, since sharing a value can raise the
-//! peak. An operation that only moves elements is, besides, what it does to them: [`Term::Bits`], the same bits under another type,
-//! or [`Term::Perm`], a permutation of dimensions. The laws are about these two; an operation cancels when its class also holds an
-//! earlier value.
+//! Every operation is a term of its own, with its operands as children. An operation that only moves elements is, besides, what it does to
+//! them ([`Term::Bits`] to [`Term::Join`]), and one that computes element by element is a function of them ([`Term::Map`]). The laws
+//! ([`super::law`]) are about these; an operation goes where its class also holds something cheaper.
 
-use egg::{Analysis, Applier, DidMerge, EGraph, Id, Language, Rewrite, SearchMatches, Searcher, Subst, Symbol, Var};
+use egg::{Analysis, DidMerge, EGraph, Id, Language};
 use neap_ir::{Dim, Ty};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::Hash;
 
-/// A term.
+/// The shape and the element type of a class's values, by number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Form(u32);
+
+/// What a form is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Shape {
+    /// Row-major without gaps.
+    Dense { elem: Ty, dims: Vec<Dim> },
+    /// Anything else: no law knows its elements.
+    Other(Ty),
+}
+
+/// A term. The numbers stand for what the [`Tables`] have; the form is that of the term's own value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Term {
     /// A value from outside: an argument, or a result of an operation that is no term.
     Leaf(u32),
     /// An operation of the block.
     Op(u32, Box<[Id]>),
-    /// The bits of the child under a type.
-    Bits(Ty, [Id; 1]),
-    /// Dimension `i` of the result is dimension `perm[i]` of the child; the number of the permutation, and the result's type.
-    Perm(u32, Ty, [Id; 1]),
-}
-
-/// What tells two kinds of terms apart, children aside.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Kind {
-    Leaf(u32),
-    Op(u32),
-    Bits(Ty),
-    Perm(u32, Ty),
+    /// The bits of the child under a form.
+    Bits(Form, [Id; 1]),
+    /// Dimension `i` of the result is dimension `perm[i]` of the child.
+    Perm(u32, Form, [Id; 1]),
+    /// A box of the child's elements.
+    Cut(u32, Form, [Id; 1]),
+    /// The child's dimension `i` is dimension `dims[i]` of the result, or has size 1 and is repeated along it.
+    Spread(u32, Form, [Id; 1]),
+    /// The child inside of margins.
+    Pad(u32, Form, [Id; 1]),
+    /// The children one after the other along a dimension.
+    Join(u32, Form, Box<[Id]>),
+    /// A function of the children's elements, or of the children where it is no elementwise one.
+    Map(u32, Form, Box<[Id]>),
 }
 
 impl Language for Term {
-    type Discriminant = Kind;
+    type Discriminant = (u8, u32, u32);
 
-    fn discriminant(&self) -> Kind {
+    fn discriminant(&self) -> (u8, u32, u32) {
         match self {
-            Term::Leaf(leaf) => Kind::Leaf(*leaf),
-            Term::Op(op, _) => Kind::Op(*op),
-            Term::Bits(ty, _) => Kind::Bits(*ty),
-            Term::Perm(perm, ty, _) => Kind::Perm(*perm, *ty),
+            Term::Leaf(leaf) => (0, *leaf, 0),
+            Term::Op(op, _) => (1, *op, 0),
+            Term::Bits(form, _) => (2, 0, form.0),
+            Term::Perm(perm, form, _) => (3, *perm, form.0),
+            Term::Cut(window, form, _) => (4, *window, form.0),
+            Term::Spread(dims, form, _) => (5, *dims, form.0),
+            Term::Pad(margins, form, _) => (6, *margins, form.0),
+            Term::Join(axis, form, _) => (7, *axis, form.0),
+            Term::Map(function, form, _) => (8, *function, form.0),
         }
     }
 
@@ -50,175 +69,179 @@ impl Language for Term {
     fn children(&self) -> &[Id] {
         match self {
             Term::Leaf(_) => &[],
-            Term::Op(_, children) => children,
-            Term::Bits(_, child) | Term::Perm(_, _, child) => child,
+            Term::Op(_, children) | Term::Join(_, _, children) | Term::Map(_, _, children) => children,
+            Term::Bits(_, child)
+            | Term::Perm(_, _, child)
+            | Term::Cut(_, _, child)
+            | Term::Spread(_, _, child)
+            | Term::Pad(_, _, child) => child,
         }
     }
 
     fn children_mut(&mut self) -> &mut [Id] {
         match self {
             Term::Leaf(_) => &mut [],
-            Term::Op(_, children) => children,
-            Term::Bits(_, child) | Term::Perm(_, _, child) => child,
+            Term::Op(_, children) | Term::Join(_, _, children) | Term::Map(_, _, children) => children,
+            Term::Bits(_, child)
+            | Term::Perm(_, _, child)
+            | Term::Cut(_, _, child)
+            | Term::Spread(_, _, child)
+            | Term::Pad(_, _, child) => child,
         }
     }
 }
 
-/// What laws look up: types of classes, shapes of types, permutations by number.
-#[derive(Default)]
-pub(super) struct Tables {
-    pub(super) leaves: Vec<Ty>,
-    pub(super) ops: Vec<Ty>,
-    pub(super) dims: FxHashMap<Ty, Vec<Dim>>,
-    perms: Vec<Vec<u32>>,
-    numbers: FxHashMap<Vec<u32>, u32>,
+impl Term {
+    /// Whether it moves elements: the terms that laws begin with, besides functions.
+    pub(super) fn moves(&self) -> bool {
+        !matches!(self, Term::Leaf(_) | Term::Op(..) | Term::Map(..))
+    }
 }
 
-impl Tables {
-    /// The number of a permutation.
-    pub(super) fn number(&mut self, perm: &[u32]) -> u32 {
-        if let Some(number) = self.numbers.get(perm) {
+/// What a window takes along one dimension: `len` elements from `start` on, every `step`-th.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Span {
+    pub(super) start: u64,
+    pub(super) len: u64,
+    pub(super) step: u64,
+}
+
+/// Margins before the elements, per dimension; the operation tells apart how they are filled.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Margins {
+    pub(super) op: u32,
+    pub(super) low: Vec<u64>,
+    pub(super) none: bool,
+}
+
+/// What laws need to know of a function.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    /// An operation that computes it.
+    pub(super) op: usize,
+    /// By operand: read element by element.
+    pub(super) lanes: Vec<bool>,
+    /// Element `i` of the result depends on the elements `i` of the lanes and on nothing else that has a place, under any shape.
+    pub(super) anywhere: bool,
+    /// Operands of one rank only.
+    pub(super) one_rank: bool,
+    /// To or from a quantized type.
+    pub(super) quantizes: bool,
+    pub(super) dequantizes: bool,
+    /// A constant that changes nothing, and the operands where it may stand.
+    pub(super) neutral: Option<(i64, &'static [usize])>,
+}
+
+/// Things by number, each once.
+#[derive(Clone, Debug)]
+pub(super) struct Numbered<T> {
+    list: Vec<T>,
+    numbers: FxHashMap<T, u32>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Numbered { list: Vec::new(), numbers: FxHashMap::default() }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Numbered<T> {
+    pub(super) fn number(&mut self, item: T) -> u32 {
+        if let Some(number) = self.numbers.get(&item) {
             return *number;
         }
-        let number = self.perms.len() as u32;
-        self.perms.push(perm.to_vec());
-        self.numbers.insert(perm.to_vec(), number);
+        let number = self.list.len() as u32;
+        self.list.push(item.clone());
+        self.numbers.insert(item, number);
         number
     }
 
-    /// The permutation of a number.
-    pub(super) fn perm(&self, number: u32) -> &[u32] {
-        &self.perms[number as usize]
+    pub(super) fn get(&self, number: u32) -> &T {
+        &self.list[number as usize]
     }
 }
 
-/// The type of a class: all its terms have it.
-impl Analysis<Term> for Tables {
-    type Data = Ty;
+/// What laws look up.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tables {
+    pub(super) leaves: Vec<Form>,
+    pub(super) ops: Vec<Form>,
+    pub(super) functions: Vec<Function>,
+    /// By leaf: the number that all elements of a constant are.
+    pub(super) splats: FxHashMap<u32, i64>,
+    /// Quantized element types that come back from their real numbers bit for bit.
+    pub(super) lossless: FxHashSet<Ty>,
+    /// The real numbers that quantized types stand for.
+    pub(super) real: Option<Ty>,
+    pub(super) forms: Numbered<Shape>,
+    pub(super) perms: Numbered<Vec<u32>>,
+    pub(super) windows: Numbered<Vec<Span>>,
+    pub(super) margins: Numbered<Margins>,
+    pub(super) spreads: Numbered<Vec<u32>>,
+}
 
-    fn make(egraph: &mut EGraph<Term, Tables>, term: &Term, _: Id) -> Ty {
-        match term {
-            Term::Leaf(leaf) => egraph.analysis.leaves[*leaf as usize],
-            Term::Op(op, _) => egraph.analysis.ops[*op as usize],
-            Term::Bits(ty, _) | Term::Perm(_, ty, _) => *ty,
+impl Tables {
+    pub(super) fn form(&mut self, shape: Shape) -> Form {
+        Form(self.forms.number(shape))
+    }
+
+    pub(super) fn shape(&self, form: Form) -> &Shape {
+        self.forms.get(form.0)
+    }
+
+    pub(super) fn dims(&self, form: Form) -> Option<&[Dim]> {
+        match self.shape(form) {
+            Shape::Dense { dims, .. } => Some(dims),
+            Shape::Other(_) => None,
         }
     }
 
-    fn merge(&mut self, a: &mut Ty, b: Ty) -> DidMerge {
-        debug_assert_eq!(*a, b, "the terms of a class have one type");
+    pub(super) fn elem(&self, form: Form) -> Option<Ty> {
+        match self.shape(form) {
+            Shape::Dense { elem, .. } => Some(*elem),
+            Shape::Other(_) => None,
+        }
+    }
+
+    /// The sizes of all dimensions, where they are known.
+    pub(super) fn sizes(&self, form: Form) -> Option<Vec<u64>> {
+        self.dims(form)?.iter().map(|dim| if let Dim::Known(size) = dim { Some(*size) } else { None }).collect()
+    }
+
+    /// Other dimensions, the same elements.
+    pub(super) fn reshaped(&mut self, form: Form, dims: Vec<Dim>) -> Option<Form> {
+        let elem = self.elem(form)?;
+        Some(self.form(Shape::Dense { elem, dims }))
+    }
+
+    /// The form of a window of another one.
+    pub(super) fn cut(&mut self, form: Form, window: &[Span]) -> Option<Form> {
+        self.reshaped(form, window.iter().map(|span| Dim::Known(span.len)).collect())
+    }
+}
+
+/// The form of a class: all its terms have it.
+impl Analysis<Term> for Tables {
+    type Data = Form;
+
+    fn make(egraph: &mut EGraph<Term, Tables>, term: &Term, _: Id) -> Form {
+        match term {
+            Term::Leaf(leaf) => egraph.analysis.leaves[*leaf as usize],
+            Term::Op(op, _) => egraph.analysis.ops[*op as usize],
+            Term::Bits(form, _)
+            | Term::Perm(_, form, _)
+            | Term::Cut(_, form, _)
+            | Term::Spread(_, form, _)
+            | Term::Pad(_, form, _)
+            | Term::Join(_, form, _)
+            | Term::Map(_, form, _) => *form,
+        }
+    }
+
+    fn merge(&mut self, a: &mut Form, b: Form) -> DidMerge {
+        debug_assert_eq!(*a, b, "the terms of a class have one form");
         DidMerge(false, false)
     }
 }
 
 pub(super) type Graph = EGraph<Term, Tables>;
-
-/// A law: its name, and what it adds to a class. Returns the classes that changed.
-struct Law {
-    name: &'static str,
-    add: fn(&mut Graph, Id) -> Vec<Id>,
-}
-
-/// The laws.
-const LAWS: &[Law] = &[
-    // Bits(t, x) = x where x has type t.
-    Law { name: "same-type", add: same_type },
-    // Bits(t, Bits(s, x)) = Bits(t, x).
-    Law { name: "bits-of-bits", add: bits_of_bits },
-    // Perm(p, Perm(q, x)) = Perm(q after p, x), which is x where that is the identity.
-    Law { name: "perm-of-perm", add: perm_of_perm },
-    // Perm(p, x) = Bits(x) where p keeps the order of all dimensions that are not 1.
-    Law { name: "perm-of-units", add: perm_of_units },
-];
-
-/// The laws as egg's rewrites.
-pub(super) fn laws() -> Vec<Rewrite<Term, Tables>> {
-    LAWS.iter().filter_map(|law| Rewrite::new(law.name, Movers, Adds(law.add)).ok()).collect()
-}
-
-/// Finds the classes that hold a term that moves elements.
-struct Movers;
-
-impl Searcher<Term, Tables> for Movers {
-    fn search_eclass_with_limit(&self, graph: &Graph, class: Id, limit: usize) -> Option<SearchMatches<'_, Term>> {
-        let moves = |term: &Term| matches!(term, Term::Bits(..) | Term::Perm(..));
-        let found = limit > 0 && graph[class].nodes.iter().any(moves);
-        found.then(|| SearchMatches { eclass: class, substs: vec![Subst::default()], ast: None })
-    }
-
-    fn vars(&self) -> Vec<Var> {
-        Vec::new()
-    }
-}
-
-struct Adds(fn(&mut Graph, Id) -> Vec<Id>);
-
-impl Applier<Term, Tables> for Adds {
-    fn apply_one(
-        &self,
-        graph: &mut Graph,
-        class: Id,
-        _: &Subst,
-        _: Option<&egg::PatternAst<Term>>,
-        _: Symbol,
-    ) -> Vec<Id> {
-        // A class that has become part of another one since the search is looked at as that one in the next round: once, not once
-        // for each of its parts.
-        if graph.find(class) == class { (self.0)(graph, class) } else { Vec::new() }
-    }
-}
-
-fn same_type(graph: &mut Graph, class: Id) -> Vec<Id> {
-    let found = bits(graph, class).find(|(ty, child)| graph[*child].data == *ty);
-    found.map_or(Vec::new(), |(_, child)| join(graph, class, child))
-}
-
-fn bits_of_bits(graph: &mut Graph, class: Id) -> Vec<Id> {
-    // The smallest class is the one furthest back: chains double their reach with each round, and terms stay few.
-    let back = |child: Id| bits(graph, child).map(|(_, child)| graph.find(child)).min();
-    let Some((ty, child)) = bits(graph, class).min_by_key(|(_, child)| graph.find(*child)) else { return Vec::new() };
-    let Some(root) = back(child).filter(|root| *root != graph.find(child)) else { return Vec::new() };
-    let added = graph.add(Term::Bits(ty, [root]));
-    join(graph, class, added)
-}
-
-fn perm_of_perm(graph: &mut Graph, class: Id) -> Vec<Id> {
-    let perms = |class: Id| {
-        let perm = |term: &Term| {
-            if let Term::Perm(perm, ty, [child]) = term { Some((graph.find(*child), *perm, *ty)) } else { None }
-        };
-        graph[class].nodes.iter().filter_map(perm).min()
-    };
-    let Some((child, outer, ty)) = perms(class) else { return Vec::new() };
-    let Some((root, inner, _)) = perms(child).filter(|(root, ..)| *root != child) else { return Vec::new() };
-    let (outer, inner) = (graph.analysis.perm(outer), graph.analysis.perm(inner));
-    let both: Vec<u32> = outer.iter().map(|axis| inner[*axis as usize]).collect();
-    if both.is_sorted() && graph[root].data == ty {
-        return join(graph, class, root);
-    }
-    let both = graph.analysis.number(&both);
-    let added = graph.add(Term::Perm(both, ty, [root]));
-    join(graph, class, added)
-}
-
-fn perm_of_units(graph: &mut Graph, class: Id) -> Vec<Id> {
-    let keeps = |term: &Term| {
-        let Term::Perm(perm, ty, [child]) = term else { return None };
-        let dims = graph.analysis.dims.get(&graph[*child].data)?;
-        let long = graph.analysis.perm(*perm).iter().filter(|axis| dims.get(**axis as usize) != Some(&Dim::Known(1)));
-        long.is_sorted().then_some((*ty, *child))
-    };
-    let Some((ty, child)) = graph[class].nodes.iter().find_map(keeps) else { return Vec::new() };
-    let added = graph.add(Term::Bits(ty, [child]));
-    join(graph, class, added)
-}
-
-fn bits(graph: &Graph, class: Id) -> impl Iterator<Item = (Ty, Id)> + '_ {
-    graph[class]
-        .nodes
-        .iter()
-        .filter_map(|term| if let Term::Bits(ty, [child]) = term { Some((*ty, *child)) } else { None })
-}
-
-fn join(graph: &mut Graph, a: Id, b: Id) -> Vec<Id> {
-    if graph.union(a, b) { vec![a] } else { Vec::new() }
-}

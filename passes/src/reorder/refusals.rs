@@ -9,6 +9,7 @@ use crate::pass::Context;
 use neap_ir::diag::{Diagnostic, Severity};
 use neap_ir::{Module, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 
 /// Adds the remarks of all bodies, in the order of the listing.
 pub(super) fn explain(
@@ -25,7 +26,7 @@ pub(super) fn explain(
             found.push(view.remark(candidate, &why.to_string()));
         }
         for (index, candidate) in decision.filled.in_place.iter().enumerate() {
-            if decision.taken.in_place.binary_search(&index).is_err() {
+            if decision.taken.in_place.binary_search(&index).is_err() && !view.same_again(index) {
                 found.push(view.remark(candidate, &view.in_place(index)));
             }
         }
@@ -75,7 +76,14 @@ struct View<'a, 'f> {
     over: FxHashSet<u32>,
     /// Storages of the problem that lie in another one, or hold one.
     placed: FxHashSet<u32>,
+    /// The order, in the problem's ids.
+    order: Vec<neap_order::OpId>,
+    /// How many more candidates are priced: each costs a look at the whole order.
+    left: Cell<usize>,
 }
+
+/// Operations that pricing looks at, over all candidates of a body.
+const PRICED: usize = 2_000_000;
 
 impl<'a, 'f> View<'a, 'f> {
     fn new(module: &'a Module, before: &'a Flow<'f>, after: &'a Flow<'f>, decision: &'a Decision) -> View<'a, 'f> {
@@ -89,7 +97,10 @@ impl<'a, 'f> View<'a, 'f> {
         let over = taken.map(|(item, _)| item.result.0).collect();
         let placed = decision.taken.placement.iter().map(|index| spec.placement[*index]);
         let placed = placed.flat_map(|item| [item.part.0, item.whole.0]).collect();
-        View { module, before, after, decision, position, overwritten, over, placed }
+        let place = |id: &EntryId| decision.answer.draft.ops.binary_search(id).map(|at| neap_order::OpId(at as u32));
+        let order: Vec<_> = decision.order.iter().filter_map(|id| place(id).ok()).collect();
+        let left = Cell::new(PRICED / order.len().max(1));
+        View { module, before, after, decision, position, overwritten, over, placed, order, left }
     }
 
     fn remark(&self, candidate: &Candidate, why: &str) -> (EntryId, Pair, Diagnostic) {
@@ -114,6 +125,17 @@ impl<'a, 'f> View<'a, 'f> {
         result.min(bytes(self.module.data_operands(op).nth(operand as usize)))
     }
 
+    /// Whether a candidate is another one once more, taken or spoken of: the same value is an operand twice.
+    fn same_again(&self, index: usize) -> bool {
+        let spec = self.decision.answer.problem.spec();
+        let item = &spec.in_place[index];
+        let same = |other: &usize| {
+            let other = &spec.in_place[*other];
+            other.op == item.op && other.result == item.result && other.operand == item.operand
+        };
+        (0..index).any(|other| same(&other)) || self.decision.taken.in_place.iter().any(same)
+    }
+
     fn in_place(&self, index: usize) -> String {
         let spec = self.decision.answer.problem.spec();
         let item = &spec.in_place[index];
@@ -135,7 +157,25 @@ impl<'a, 'f> View<'a, 'f> {
         if spec.storages[item.operand.index()].class != spec.storages[item.result.index()].class {
             return "they are of different classes".to_owned();
         }
-        "it would not lower the peak".to_owned()
+        let mut more = self.decision.taken.clone();
+        more.in_place.push(index);
+        self.price(more)
+    }
+
+    /// What taking one more would do to the peak of the order as it is.
+    fn price(&self, mut more: neap_order::Taken) -> String {
+        more.in_place.sort_unstable();
+        more.placement.sort_unstable();
+        let left = self.left.get();
+        let answer = &self.decision.answer;
+        let run = (left > 0).then(|| {
+            self.left.set(left - 1);
+            neap_order::simulate(&answer.problem, &self.order, &more).ok()
+        });
+        match run.flatten().map(|run| run.peak) {
+            Some(peak) if peak > answer.peak => format!("the peak would rise by {} bytes", peak - answer.peak),
+            _ => "it would not lower the peak".to_owned(),
+        }
     }
 
     fn placement(&self, index: usize) -> String {
@@ -152,7 +192,9 @@ impl<'a, 'f> View<'a, 'f> {
         if self.over.contains(&item.part.0) || self.over.contains(&item.whole.0) {
             return "one of them overwrites an operand".to_owned();
         }
-        "it would not lower the peak".to_owned()
+        let mut more = self.decision.taken.clone();
+        more.placement.push(index);
+        self.price(more)
     }
 
     /// An operation with its step in the new order.

@@ -1,6 +1,6 @@
 //! Groups of flags that several verbs share.
 
-use super::values::{self, arena, budget, pin};
+use super::values::{self, arena, budget, pin, reuse};
 use super::{Objective, SummaryKind, switch};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -54,6 +54,10 @@ pub(super) fn source(command: Command) -> Command {
         dim().help_heading("Source"),
         path("scratch", "F.csv", "Adds what the runtime's kernels need: op,bytes a line").help_heading("Source"),
         switch("exclude-dynamic", "Leaves values without a known size out of the plan").help_heading("Source"),
+        list(
+            text("reuse", "[N=]POLICY", "How much of what may be shared is: never, auto, warn or must, for the run or where N is made")
+                .value_parser(reuse),
+        ),
         switch("no-reuse", "Gives every value bytes of its own").help_heading("Source"),
     ])
 }

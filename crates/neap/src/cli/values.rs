@@ -33,6 +33,15 @@ pub struct PinFlag {
     pub offset: u64,
 }
 
+/// `--reuse warn`, `--reuse NAME=must`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReuseFlag {
+    /// A value; none: the run.
+    pub name: Option<String>,
+    /// never, auto, warn or must.
+    pub policy: &'static str,
+}
+
 /// `--dim N=1..512`, both ends included, or `--dim N=512`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DimFlag {
@@ -94,6 +103,16 @@ pub(super) fn pin(text: &str) -> Result<PinFlag, String> {
     // Names of tensors may hold an `@`: the last one separates.
     let (name, offset) = text.rsplit_once('@').filter(|(name, _)| !name.is_empty()).ok_or("pins read `NAME@OFFSET`")?;
     Ok(PinFlag { name: name.to_owned(), offset: size::parse(offset)? })
+}
+
+pub(super) fn reuse(text: &str) -> Result<ReuseFlag, String> {
+    let (name, policy) = match text.rsplit_once('=') {
+        Some((name, policy)) => (Some(name.to_owned()), policy),
+        None => (None, text),
+    };
+    let known = ["never", "auto", "warn", "must"].into_iter().find(|known| *known == policy);
+    let policy = known.ok_or("policies are never, auto, warn and must: `POLICY`, or `NAME=POLICY`")?;
+    Ok(ReuseFlag { name, policy })
 }
 
 pub(super) fn dim(text: &str) -> Result<DimFlag, String> {
@@ -181,6 +200,13 @@ mod tests {
         for bad in ["N", "N=", "=4", "N=4,4", "N=8,4", "N=4,", "N=-1", "N=9223372036854775808"] {
             assert!(buckets(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn policies() {
+        assert_eq!(reuse("warn"), Ok(ReuseFlag { name: None, policy: "warn" }));
+        assert_eq!(reuse("a=b:0=must"), Ok(ReuseFlag { name: Some("a=b:0".into()), policy: "must" }));
+        assert!(reuse("maybe").is_err() && reuse("x=").is_err());
     }
 
     #[test]
