@@ -2,10 +2,10 @@
 //!
 //! # Effect
 //!
-//! - Operations that only move elements go where the movement is nothing: a reshape to the same shape, a transpose that keeps all in
-//!   place, a concatenation of one part, a slice of everything, pairs and chains that undo each other. Transposes in a row become one
-//!   where the permutation is an attribute. Found by equality saturation ([`term`]), picked by a cost on the graph of bytes made and
-//!   work done ([`extract`]).
+//! - Operations go where a law says that their value is there already, or made cheaper: reshapes, transposes, slices, concatenations, splits,
+//!   pads and broadcasts that undo each other or become one, transposes that pass elementwise operations and meet, integers plus 0,
+//!   numbers quantized again, equal operations ([`law`]). Found by equality saturation, picked by a cost on the graph of bytes made and work
+//!   done ([`extract`]).
 //! - A heavy operation (convolution, matrix product, pooling, reduction, resizing) and the elementwise ones after it, or elementwise ones
 //!   alone, become one `neap.fused` with the operations as its body ([`group`]).
 //!
@@ -13,17 +13,18 @@
 //!
 //! # Soundness
 //!
-//! The laws hold for every content. Operations with effects, tokens, bodies or several results are opaque: no law looks into
+//! The laws hold for every content; what could make a value live longer is judged by the block's greedy peak and undone where that rises
+//! ([`rewrite`]). Operations with effects, tokens, bodies or several results are opaque: no law looks into
 //! them and no group takes them in. A group's values are read inside of it alone, so no computation is done twice and no cycle can close. Joining
 //! that could raise the peak is judged by a greedy order of the block with and without it ([`judge`]).
 //!
 //! # Statistics
 //!
 //! - `cancelled`: operations whose value was there already.
-//! - `composed`: transposes that took over those before them.
+//! - `composed`: operations that took over those before them, or moved past them.
 //! - `fused`: operations made of several; `members`: those they were made of.
 //! - `bytes`: bytes of values no longer made.
-//! - `refused`: operations that stay apart from an elementwise reader; each has a remark.
+//! - `refused`: operations that stay apart from an elementwise reader, and blocks that fewer laws rewrite; each has a remark.
 
 mod build;
 mod extract;

@@ -169,8 +169,7 @@ fn fusions(graph: &Graph) -> Vec<Vec<Step>> {
             heavy[groups[0]] |= heavy[*at];
             group[*at] = groups[0];
         }
-        let needed = |at: usize| graph.result[graph.args + at] || readers(graph.args + at).next().is_some();
-        let lasts = (0..graph.ops.len()).filter(|at| group[*at] == *at && needed(*at));
+        let lasts = (0..graph.ops.len()).filter(|at| group[*at] == *at);
         found.push(lasts.map(|last| step(graph, &group, last)).collect());
     }
     found
@@ -203,34 +202,10 @@ fn step(graph: &Graph, group: &[usize], last: usize) -> Step {
     Step { reads, made, over, parts }
 }
 
-/// The graph, and every graph in which some joins read what the joins among their operands read.
-fn flattenings(graph: &Graph) -> Vec<Graph> {
-    let mut found = vec![graph.clone()];
-    for at in 0..graph.ops.len() {
-        if graph.ops[at].kind != Kind::Join {
-            continue;
-        }
-        for mut other in found.clone() {
-            let inner = |value: &usize| {
-                let op = value.checked_sub(other.args).map(|op| &other.ops[op]).filter(|op| op.kind == Kind::Join);
-                op.map_or(vec![*value], |op| op.reads.clone())
-            };
-            let reads: Vec<usize> = other.ops[at].reads.iter().flat_map(inner).collect();
-            if reads != other.ops[at].reads {
-                other.ops[at].reads = reads;
-                found.push(other);
-            }
-        }
-    }
-    found
-}
-
 /// The least arena over everything.
 fn best(graph: &Graph) -> u64 {
     let mut best = graph.sizes.iter().sum();
-    for (graph, steps) in
-        flattenings(graph).iter().flat_map(|graph| fusions(graph).into_iter().map(move |steps| (graph, steps)))
-    {
+    for steps in fusions(graph) {
         let parts: Vec<(usize, usize, u64)> =
             steps.iter().flat_map(|step| step.parts.iter().map(|(part, at)| (*part, step.made, *at))).collect();
         for choice in 0..1u32 << parts.len() {
@@ -351,12 +326,19 @@ impl Search<'_> {
                 return (u64::MAX, Vec::new());
             }
         }
-        let storages: Vec<_> = found.into_iter().flatten().collect();
-        let held = |step: usize| {
-            storages.iter().filter(|(_, begin, end)| (*begin..*end).contains(&step)).map(|(size, ..)| size).sum()
+        // What a later step may still overwrite may become one with something else: it is left out of a bound.
+        let open = |value: usize| {
+            let later = self.steps.iter().enumerate().filter(|(at, _)| done >> at & 1 == 0);
+            later.flat_map(|(_, step)| &step.over).any(|over| of(&root, *over) == value)
+        };
+        let sure = |step: usize| {
+            let held =
+                (0..values).filter(|value| found[*value].is_some_and(|(_, begin, end)| (begin..end).contains(&step)));
+            held.filter(|value| !open(*value)).filter_map(|value| found[value].map(|(size, ..)| size)).sum()
         };
         let ran = done.count_ones() as usize;
-        ((0..ran.max(1)).map(held).max().unwrap_or(0), storages)
+        let bytes = (0..ran.max(1)).map(sure).max().unwrap_or(0);
+        (bytes, found.into_iter().flatten().collect())
     }
 }
 

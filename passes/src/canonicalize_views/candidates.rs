@@ -28,15 +28,18 @@ pub(super) fn in_place(module: &mut Module, op: OpId, returned: &Returned, cx: &
         for (at, operand) in operands.iter().enumerate() {
             let streams = || (fused && streams(module, cx.facts, op, at)).then_some(Rule::Lockstep);
             let Some(rule) = row.inplace_rule(index, at).or_else(streams) else { continue };
-            // The same value once more offers the same bytes, and a constant offers none.
-            if operands[..at].contains(operand) || is_constant(module, cx, *operand) {
+            // A constant offers no bytes.
+            if is_constant(module, cx, *operand) {
                 continue;
             }
+            // The same value once more has to be read in the same way: it is a candidate, too.
+            let again = operands[..at].contains(operand);
             match realisable(module, op, result, *operand, returned, cx)
                 .and_then(|()| fits(module, rule, result, *operand))
             {
                 Ok(()) => found.push(InPlace { result: index as u32, operand: at as u32 }),
-                Err(why) => refuse(module, op, &format!("cannot overwrite operand {at}: {why}"), cx),
+                Err(why) if !again => refuse(module, op, &format!("cannot overwrite operand {at}: {why}"), cx),
+                Err(_) => {}
             }
         }
     }
@@ -59,7 +62,8 @@ fn realisable(
 ) -> Result<(), Refusal> {
     let profile = cx.profile;
     let title = &profile.title;
-    let shared = || module.value(operand).uses().iter().any(|usage| usage.op != op);
+    // Read twice by one operation is read twice.
+    let shared = || module.value(operand).uses().len() > 1;
     let of_function = returned.values.contains(&result) || returned.values.contains(&operand);
     match () {
         () if !profile.in_place.contains(module.op_name(op)) => Err(format!("{title} has a kernel that does not")),

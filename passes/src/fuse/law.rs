@@ -11,7 +11,7 @@ mod moves;
 mod tests;
 
 use super::term::{Form, Graph, Tables, Term};
-use egg::{Applier, Id, Rewrite, SearchMatches, Searcher, Subst, Symbol, Var};
+use egg::{Applier, Id, Language, Rewrite, SearchMatches, Searcher, Subst, Symbol, Var};
 
 /// A law.
 #[derive(Clone, Copy)]
@@ -20,65 +20,95 @@ pub(super) struct Law {
     /// The equation, for people.
     #[cfg_attr(not(test), expect(dead_code, reason = "read by people, and by the tests"))]
     pub(super) law: &'static str,
+    /// The kind of term that it begins with: classes without one are not looked at.
+    head: u8,
     /// Adds the other side to a class; returns the classes that changed.
     pub(super) add: fn(&mut Graph, Id) -> Vec<Id>,
 }
 
-const fn law(name: &'static str, law: &'static str, add: fn(&mut Graph, Id) -> Vec<Id>) -> Law {
-    Law { name, law, add }
+const fn law(head: u8, name: &'static str, law: &'static str, add: fn(&mut Graph, Id) -> Vec<Id>) -> Law {
+    Law { name, law, head, add }
 }
 
 /// The laws.
 pub(super) const LAWS: &[Law] = &[
-    law("same-form", "bits(x) = x, where x has that form", moves::same_form),
-    law("bits-of-bits", "bits(bits(x)) = bits(x)", moves::bits_of_bits),
+    law(Term::BITS, "same-form", "bits(x) = x, where x has that form", moves::same_form),
+    law(Term::BITS, "bits-of-bits", "bits(bits(x)) = bits(x)", moves::bits_of_bits),
     law(
+        Term::PERM,
         "perm-of-perm",
         "perm(p, perm(q, x)) = perm(q after p, x), and x where that is the identity",
         moves::perm_of_perm,
     ),
     law(
+        Term::PERM,
         "perm-of-units",
         "perm(p, x) = bits(x), where all dimensions but those of size 1 keep their order",
         moves::perm_of_units,
     ),
-    law("cut-of-all", "cut(w, x) = x, where w is everything", moves::cut_of_all),
-    law("cut-of-cut", "cut(v, cut(w, x)) = cut(v in w, x)", moves::cut_of_cut),
-    law("cut-of-perm", "cut(w, perm(p, x)) = perm(p, cut(w by p, x))", moves::cut_of_perm),
-    law("cut-of-pad", "cut(w, pad(x)) = cut(w less the margins, x), where w meets no margin", moves::cut_of_pad),
-    law("pad-of-none", "pad(x) = x, where there are no margins", moves::pad_of_none),
-    law("spread-of-same", "spread(x) = x, where nothing is repeated", moves::spread_of_same),
-    law("spread-of-spread", "spread(d, spread(e, x)) = spread(d of e, x)", moves::spread_of_spread),
-    law("join-of-one", "join(x) = x", joins::join_of_one),
+    law(Term::CUT, "cut-of-all", "cut(w, x) = x, where w is everything", moves::cut_of_all),
+    law(Term::CUT, "cut-of-cut", "cut(v, cut(w, x)) = cut(v in w, x)", moves::cut_of_cut),
+    law(Term::CUT, "cut-of-perm", "cut(w, perm(p, x)) = perm(p, cut(w by p, x))", moves::cut_of_perm),
     law(
+        Term::CUT,
+        "cut-of-pad",
+        "cut(w, pad(x)) = cut(w less the margins, x), where w meets no margin",
+        moves::cut_of_pad,
+    ),
+    law(Term::PAD, "pad-of-none", "pad(x) = x, where there are no margins", moves::pad_of_none),
+    law(Term::SPREAD, "spread-of-same", "spread(x) = x, where nothing is repeated", moves::spread_of_same),
+    law(Term::SPREAD, "spread-of-spread", "spread(d, spread(e, x)) = spread(d of e, x)", moves::spread_of_spread),
+    law(Term::JOIN, "join-of-one", "join(x) = x", joins::join_of_one),
+    law(
+        Term::JOIN,
         "join-of-cuts",
         "join(cut(v, x), cut(w, x), ..) = cut(v and w and .., x), where they follow each other",
         joins::join_of_cuts,
     ),
-    law("join-of-joins", "join(join(x, y), z) = join(x, y, z), along one dimension", joins::join_of_joins),
-    law("cut-of-join", "cut(w, join(x, y)) = cut(w less what is before y, y), where w lies in y", joins::cut_of_join),
-    law("map-of-perm", "f(perm(p, x), perm(p, y)) = perm(p, f(x, y)), for f element by element", maps::map_of_perm),
-    law("bits-of-map", "bits(f(x)) = f(bits(x)), for f element by element and the same elements", maps::bits_of_map),
-    law("cut-of-map", "cut(w, f(x)) = f(cut(w, x)), for f element by element of one operand", maps::cut_of_map),
     law(
+        Term::CUT,
+        "cut-of-join",
+        "cut(w, join(x, y)) = cut(w less what is before y, y), where w lies in y",
+        joins::cut_of_join,
+    ),
+    law(
+        Term::MAP,
+        "map-of-perm",
+        "f(perm(p, x), perm(p, y)) = perm(p, f(x, y)), for f element by element",
+        maps::map_of_perm,
+    ),
+    law(
+        Term::BITS,
+        "bits-of-map",
+        "bits(f(x)) = f(bits(x)), for f element by element and the same elements",
+        maps::bits_of_map,
+    ),
+    law(
+        Term::CUT,
+        "cut-of-map",
+        "cut(w, f(x)) = f(cut(w, x)), for f element by element of one operand",
+        maps::cut_of_map,
+    ),
+    law(
+        Term::MAP,
         "quantize-of-dequantize",
         "quantize(dequantize(x)) = x, under one scale that is neither tiny nor huge",
         maps::quantized_again,
     ),
-    law("neutral-operand", "x + 0 = x, x * 1 = x, for integers", maps::neutral_operand),
+    law(Term::MAP, "neutral-operand", "x + 0 = x, x * 1 = x, for integers", maps::neutral_operand),
 ];
 
 /// Laws as egg's rewrites.
 pub(super) fn rewrites(laws: &[Law]) -> Vec<Rewrite<Term, Tables>> {
-    laws.iter().filter_map(|law| Rewrite::new(law.name, Movers, Adds(law.add)).ok()).collect()
+    laws.iter().filter_map(|law| Rewrite::new(law.name, Heads(law.head), Adds(law.add)).ok()).collect()
 }
 
-/// Finds the classes that hold a term that laws begin with.
-struct Movers;
+/// Finds the classes that hold a term of a kind.
+struct Heads(u8);
 
-impl Searcher<Term, Tables> for Movers {
+impl Searcher<Term, Tables> for Heads {
     fn search_eclass_with_limit(&self, graph: &Graph, class: Id, limit: usize) -> Option<SearchMatches<'_, Term>> {
-        let found = limit > 0 && graph[class].nodes.iter().any(|term| term.moves() || matches!(term, Term::Map(..)));
+        let found = limit > 0 && graph[class].nodes.iter().any(|term| term.discriminant().0 == self.0);
         found.then(|| SearchMatches { eclass: class, substs: vec![Subst::default()], ast: None })
     }
 
@@ -135,17 +165,20 @@ fn bits(term: &Term) -> Option<Movement> {
     if let Term::Bits(form, [child]) = term { Some((0, *form, *child)) } else { None }
 }
 
-/// Terms with several children of a class: number, form, children.
-fn several(graph: &Graph, class: Id, kind: fn(&Term) -> Option<(u32, Form, &[Id])>) -> Vec<(u32, Form, Vec<Id>)> {
+/// A term with several children: its number, the form, the children.
+type Gathered<'a> = Option<(u32, Form, &'a [Id])>;
+
+/// Terms with several children of a class.
+fn several(graph: &Graph, class: Id, kind: fn(&Term) -> Gathered<'_>) -> Vec<(u32, Form, Vec<Id>)> {
     let found = graph[class].nodes.iter().filter_map(kind).take(LOOK);
     found.map(|(number, form, list)| (number, form, list.iter().map(|child| graph.find(*child)).collect())).collect()
 }
 
-fn join(term: &Term) -> Option<(u32, Form, &[Id])> {
+fn join(term: &Term) -> Gathered<'_> {
     if let Term::Join(axis, form, children) = term { Some((*axis, *form, children)) } else { None }
 }
 
-fn map(term: &Term) -> Option<(u32, Form, &[Id])> {
+fn map(term: &Term) -> Gathered<'_> {
     if let Term::Map(function, form, children) = term { Some((*function, *form, children)) } else { None }
 }
 

@@ -52,13 +52,13 @@ impl Language for Term {
         match self {
             Term::Leaf(leaf) => (0, *leaf, 0),
             Term::Op(op, _) => (1, *op, 0),
-            Term::Bits(form, _) => (2, 0, form.0),
-            Term::Perm(perm, form, _) => (3, *perm, form.0),
-            Term::Cut(window, form, _) => (4, *window, form.0),
-            Term::Spread(dims, form, _) => (5, *dims, form.0),
-            Term::Pad(margins, form, _) => (6, *margins, form.0),
-            Term::Join(axis, form, _) => (7, *axis, form.0),
-            Term::Map(function, form, _) => (8, *function, form.0),
+            Term::Bits(form, _) => (Term::BITS, 0, form.0),
+            Term::Perm(perm, form, _) => (Term::PERM, *perm, form.0),
+            Term::Cut(window, form, _) => (Term::CUT, *window, form.0),
+            Term::Spread(dims, form, _) => (Term::SPREAD, *dims, form.0),
+            Term::Pad(margins, form, _) => (Term::PAD, *margins, form.0),
+            Term::Join(axis, form, _) => (Term::JOIN, *axis, form.0),
+            Term::Map(function, form, _) => (Term::MAP, *function, form.0),
         }
     }
 
@@ -91,11 +91,15 @@ impl Language for Term {
     }
 }
 
+/// The kinds of terms that laws begin with: the first number of the discriminant.
 impl Term {
-    /// Whether it moves elements: the terms that laws begin with, besides functions.
-    pub(super) fn moves(&self) -> bool {
-        !matches!(self, Term::Leaf(_) | Term::Op(..) | Term::Map(..))
-    }
+    pub(super) const BITS: u8 = 2;
+    pub(super) const PERM: u8 = 3;
+    pub(super) const CUT: u8 = 4;
+    pub(super) const SPREAD: u8 = 5;
+    pub(super) const PAD: u8 = 6;
+    pub(super) const JOIN: u8 = 7;
+    pub(super) const MAP: u8 = 8;
 }
 
 /// What a window takes along one dimension: `len` elements from `start` on, every `step`-th.

@@ -55,8 +55,12 @@ pub(super) fn source(command: Command) -> Command {
         path("scratch", "F.csv", "Adds what the runtime's kernels need: op,bytes a line").help_heading("Source"),
         switch("exclude-dynamic", "Leaves values without a known size out of the plan").help_heading("Source"),
         list(
-            text("reuse", "[N=]POLICY", "How much of what may be shared is: never, auto, warn or must, for the run or where N is made")
-                .value_parser(reuse),
+            text(
+                "reuse",
+                "[N=]POLICY",
+                "How much of what may be shared is: never, auto, warn or must, for the run or where N is made",
+            )
+            .value_parser(reuse),
         ),
         switch("no-reuse", "Gives every value bytes of its own").help_heading("Source"),
     ])

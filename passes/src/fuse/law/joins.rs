@@ -5,9 +5,6 @@ use super::{FOLLOWED, also, cut, join, movements, same, several};
 use egg::Id;
 use neap_ir::Dim;
 
-/// Longest list of parts that a law makes: nested joins would otherwise be listed again at every level.
-const PARTS: usize = 16;
-
 pub(in super::super) fn join_of_one(graph: &mut Graph, class: Id) -> Vec<Id> {
     let mut changed = Vec::new();
     for (_, form, parts) in several(graph, class, join) {
@@ -53,26 +50,6 @@ fn together(graph: &Graph, axis: usize, first: u32, root: Id, rest: &[Id]) -> Op
     }
     all[axis].len = end - all[axis].start;
     Some(all)
-}
-
-pub(in super::super) fn join_of_joins(graph: &mut Graph, class: Id) -> Vec<Id> {
-    let mut changed = Vec::new();
-    for (axis, form, parts) in several(graph, class, join) {
-        let mut flat = Vec::new();
-        for part in &parts {
-            let inner = several(graph, *part, join).into_iter();
-            let inner =
-                inner.filter(|(along, _, list)| *along == axis && list.len() > 1 && !list.contains(part)).next();
-            match inner {
-                Some((_, _, list)) => flat.extend(list),
-                None => flat.push(*part),
-            }
-        }
-        if flat.len() > parts.len() && flat.len() <= PARTS && followed(graph, form, axis as usize, flat.len()) {
-            also(graph, class, Term::Join(axis, form, flat.into()), &mut changed);
-        }
-    }
-    changed
 }
 
 pub(in super::super) fn cut_of_join(graph: &mut Graph, class: Id) -> Vec<Id> {

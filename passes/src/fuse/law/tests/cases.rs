@@ -205,24 +205,6 @@ pub(super) const CASES: &[(&str, Case, Case)] = &[
         },
     ),
     (
-        "join-of-joins",
-        |s| {
-            let (mut body, x) = start(s);
-            let y = body.arg(&[s.a, s.b, s.c], "i32");
-            let t = body.concat(&[&x, &y], 1);
-            let v = body.concat(&[&t, &x], 1);
-            (body.end(&[v]), 1)
-        },
-        |s| {
-            let (mut body, x) = start(s);
-            let y = body.arg(&[s.a, s.b, s.c], "i32");
-            let t = body.concat(&[&x, &y], 2);
-            let u = body.arg(&[s.a, s.b, 2 * s.c], "i32");
-            let v = body.concat(&[&t, &u], 1);
-            (body.end(&[v]), 2)
-        },
-    ),
-    (
         "cut-of-join",
         |s| {
             let (mut body, x) = start(s);
