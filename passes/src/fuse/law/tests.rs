@@ -7,6 +7,7 @@ use super::super::member::Members;
 use super::super::rewrite;
 use super::super::term::Term;
 use super::{Graph, LAWS, Law, also, cut, join, map, movements, perm, same, several};
+use crate::effects::Summaries;
 use crate::pass::Context;
 use crate::profile::Profile;
 use body::{Body, Sizes, start};
@@ -24,9 +25,11 @@ const SHAPES: u64 = 40;
 fn rewritten(text: &str, laws: &[Law], equal: bool) -> (Module, Module) {
     let source = parse(text).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
     let (facts, profile) = (Facts::builtin(), Profile::builtin("none").expect("embedded"));
+    let summaries = Summaries::default();
     let mut cx = Context {
         facts: &facts,
         profile: &profile,
+        summaries: &summaries,
         stop: &|| false,
         stats: BTreeMap::new(),
         remarks: Vec::new(),
