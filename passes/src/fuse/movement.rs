@@ -50,6 +50,8 @@ pub(super) fn movement(module: &Module, facts: &Facts, op: OpId) -> Option<Movem
             let turned = perm.iter().map(|axis| from.dims[*axis]).eq(to.dims.iter().copied());
             turned.then(|| Movement::Perm(operand, perm.into_iter().map(|axis| axis as u32).collect()))?
         }
+        // As large as what it is taken from: everything, whatever its parameters say.
+        Role::Slice if like && from.same_sizes(&to) && row.param(Key::Stride).is_none() => Movement::Bits(operand),
         Role::Slice | Role::StridedSlice if like => {
             let window = window::sliced(module, facts, op, row, &from).ok()?;
             Movement::Cut(operand, spans(&window, &from, &to)?)
