@@ -13,7 +13,8 @@ pub struct Pool {
     pub counted: bool,
 }
 
-/// All types (`../shared/npu/README.md` of the cases: problem 1 counts L1 and UB and holds one buffer in each L0; problems 2 and 3 have capacities).
+/// All types, with the capacities of the 2025 China Postgraduate Mathematical Contest in Modeling, problem A: its problem 1 counts L1 and UB and holds one
+/// buffer in each L0, problems 2 and 3 have capacities.
 pub const POOLS: [Pool; 5] = [
     Pool { name: "L1", capacity: 4096, limit: None, counted: true },
     Pool { name: "UB", capacity: 1024, limit: None, counted: true },
