@@ -4,6 +4,7 @@ mod fuse;
 mod models;
 mod npu;
 mod order;
+mod pack;
 
 use crate::rng::Rng;
 use crate::{Outcome, measure, sh};
@@ -27,8 +28,9 @@ pub(crate) fn run(what: Option<&str>) -> Outcome {
                 _ => {
                     let package = format!("neap-{name}");
                     sh::run(&mut sh::cargo(["run", "--quiet", "--release", "-p", &package, "--example", "bench"]))?;
-                    if name == "order" {
-                        order::models()?;
+                    match name {
+                        "order" => order::models()?,
+                        _ => pack::run()?,
                     }
                 }
             }
