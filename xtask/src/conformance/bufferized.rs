@@ -8,7 +8,7 @@ use crate::{Outcome, sh};
 use std::fmt::Write;
 use std::path::Path;
 
-const MODELS: [&str; 3] = ["gen_swiftcell_64_f32", "mp_hand_recrop", "litert_ff"];
+const MODELS: [&str; 3] = ["gen_swiftcell_64_f32", "keras_mobilenet_v1_f32", "litert_ff"];
 
 const OPT: &str = "mlir-opt-22";
 const RUNNER: &str = "mlir-runner-22";
