@@ -5,7 +5,7 @@
 mod message;
 
 use message::{Graph, node, sample, value};
-use neap_emit::onnx::runtime::{candidates, complete, default_order, priority_order};
+use neap_emit::onnx::runtime::{candidates, complete, default_order, leading_to, priority_order};
 use neap_emit::onnx::{outline, planned_order, reordered};
 use neap_import::read_onnx;
 use neap_ir::{Module, OpId};
@@ -49,6 +49,7 @@ fn candidates_can_run_and_one_gives_the_wanted_order() {
     let file = outline(&bytes).expect("a good file");
     // What a plan would like: one tower after the other, the first one first.
     let wanted = [6, 1, 7, 0, 3, 2, 4, 5];
+    assert_eq!(default_order(&file, &leading_to(&file, &wanted)), [6, 7, 0, 3, 2, 4, 5]);
     let found = candidates(&file, &wanted);
     assert!(found.len() > 1);
     for order in &found {

@@ -17,9 +17,14 @@ use neap_ir::{Module, OpId, Span};
 use neap_passes::analysis::Flow;
 use neap_passes::analysis::values::Sharing;
 use neap_passes::pipeline::{self, Pipeline, Quiet, Run};
+use std::collections::BTreeMap;
 
 /// What decides what is taken in a given order; nothing is packed.
 const PASSES: &str = "canonicalize-views,lock-effects,reorder{order=input}";
+
+/// The part of the plan's peak below which a gain does not count: what the runtime keeps beside tensors is of that size, and a file is not
+/// changed for less.
+const SLACK: u64 = 100;
 
 /// Of a larger file only the given order and the plan's are looked at: each costs a run of the passes.
 const MOST_NODES: usize = 20_000;
@@ -33,17 +38,15 @@ pub struct Found {
 }
 
 /// Looks at the runtime's own order, where it has one, and says so in the summary.
-///
-/// # Errors
-/// The plan is not one of this file.
-pub fn report(template: Option<&Template>, planned: &mut Planned, setup: &Setup) -> Result<Option<Found>, Failure> {
+pub fn report(template: Option<&Template>, planned: &mut Planned, setup: &Setup) -> Option<Found> {
     let template = template.filter(|template| template.input.kind == Kind::Onnx && setup.profile.resorts);
-    let (Some(template), Some(summary)) = (template, &mut planned.summary) else { return Ok(None) };
-    let found = find(template, &planned.module, setup)?;
+    let (Some(template), Some(summary)) = (template, &mut planned.summary) else { return None };
+    // A plan that no file can hold has no order there; a writer that is asked for one says why.
+    let found = find(template, &planned.module, setup).ok()?;
     if let Some(function) = summary.functions.iter_mut().find(|function| function.name == "main") {
         function.runtime_order = Some(found.peaks);
     }
-    Ok(Some(found))
+    Some(found)
 }
 
 /// Looks for the file to write.
@@ -55,8 +58,17 @@ pub fn find(template: &Template, planned: &Module, setup: &Setup) -> Result<Foun
     let file = outline(&template.input.bytes).map_err(refused)?;
     let ours = neap_emit::onnx::planned_order(&file, planned).map_err(refused)?;
     let given: Vec<usize> = (0..file.nodes.len()).collect();
-    let peak = |order: &[usize]| peak(&file, template, setup, order);
+    let mut known: BTreeMap<Vec<usize>, u64> = BTreeMap::new();
+    let mut peak = |order: &[usize]| -> Result<u64, Failure> {
+        if let Some(peak) = known.get(order) {
+            return Ok(*peak);
+        }
+        let found = peak(&file, template, setup, order)?;
+        known.insert(order.to_vec(), found);
+        Ok(found)
+    };
     let plan = peak(&ours)?;
+    let enough = plan + plan / SLACK;
     let as_given = peak(&default_order(&file, &given))?;
     let in_file_order = peak(&priority_order(&file, &given))?;
     let runs = file.nodes.iter().enumerate().all(|(index, node)| node.before.iter().all(|first| *first < index));
@@ -71,12 +83,12 @@ pub fn find(template: &Template, planned: &Module, setup: &Setup) -> Result<Foun
     for order in all {
         let (by_default, by_file) = (peak(&default_order(&file, &order))?, peak(&priority_order(&file, &order))?);
         // Without the option it must be the plan's peak, with it never more than before; else the file is for those who set the option.
-        let (suits, stands) = (by_default <= plan && by_file <= in_file_order, by_file <= plan);
+        let (suits, stands) = (by_default <= enough && by_file <= in_file_order, by_file <= enough);
         let rank = if suits { (false, by_file, by_default) } else { (true, by_default, by_file) };
         if (suits || stands) && best.as_ref().is_none_or(|(other, _)| rank < *other) {
             best = Some((rank, order));
         }
-        if best.as_ref().is_some_and(|((needs, by_file, _), _)| !needs && *by_file <= plan) {
+        if best.as_ref().is_some_and(|((needs, by_file, _), _)| !needs && *by_file <= enough) {
             break;
         }
     }
@@ -128,4 +140,18 @@ pub fn advice(peaks: &RuntimeOrder) -> Option<Diagnostic> {
         diagnostic = diagnostic.note(line);
     }
     Some(diagnostic.help("make the session with these options, from the file that `-o OUT.onnx` writes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_option_is_named_where_it_is_needed() {
+        let peaks = RuntimeOrder { as_given: 9000, as_written: 8000, plan: 5000, needs_priority: true };
+        let advice = advice(&peaks).expect("there is something to say");
+        assert_eq!((advice.severity, advice.notes.len()), (Severity::Warning, 3));
+        assert!(advice.message.contains("8,000 B") && advice.notes[2].contains("PRIORITY_BASED"), "{advice:?}");
+        assert!(super::advice(&RuntimeOrder { needs_priority: false, ..peaks }).is_none());
+    }
 }

@@ -9,7 +9,7 @@
 
 use neap_import::onnx::Outline;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 /// The nodes that run, and who reads whom, in the order of some file.
 struct Graph {
@@ -78,15 +78,14 @@ pub fn priority_order(file: &Outline, order: &[usize]) -> Vec<usize> {
     run
 }
 
-/// Orders of the file that may make the runtime's own order a good one: `wanted` itself, what the runtime makes of it and of that, and the
-/// orders in which siblings stand the other way round, since the last one in the file is walked to first. Each is one in which nodes can run;
-/// Constant nodes stand before their first reader.
+/// Orders of the file that may make the runtime's own order a good one: `wanted` itself, what the runtime makes of it and of that, and those
+/// that lead the runtime to one of these. Each is one in which nodes can run; Constant nodes stand before their first reader.
 pub fn candidates(file: &Outline, wanted: &[usize]) -> Vec<Vec<usize>> {
     let once = complete(file, &default_order(file, wanted));
     let twice = complete(file, &default_order(file, &once));
-    let mut found = vec![wanted.to_vec(), turned(file, wanted), once, twice];
+    let leading = [wanted, &once, &twice].map(|order| leading_to(file, order));
     let mut unique: Vec<Vec<usize>> = Vec::new();
-    for order in found.drain(..) {
+    for order in [wanted.to_vec(), once, twice, turned(file, wanted)].into_iter().chain(leading) {
         if !unique.contains(&order) {
             unique.push(order);
         }
@@ -110,6 +109,62 @@ fn turned(file: &Outline, wanted: &[usize]) -> Vec<usize> {
             missing[*next] -= 1;
             if missing[*next] == 0 {
                 ready.push(*next);
+            }
+        }
+    }
+    complete(file, &order)
+}
+
+/// An order of the file that the runtime turns into `wanted`, where `wanted` is one that it would choose at all, and that is close to it.
+///
+/// What is walked to first stands last: of the nodes that one node reads, and of those that nobody reads, the one that is to run first has to
+/// stand behind the others. Each node comes as early as `wanted` has it and these demands allow; a demand that data contradict is dropped.
+pub fn leading_to(file: &Outline, wanted: &[usize]) -> Vec<usize> {
+    let graph = Graph::new(file, wanted);
+    let count = graph.nodes.len();
+    let mut is_read = vec![false; count];
+    graph.before.iter().flatten().for_each(|at| is_read[*at] = true);
+    let last: Vec<usize> = (0..count).filter(|at| !is_read[*at]).collect();
+    // Positions ascend in the order in which nodes are to run: of two neighbours the second has to stand first.
+    let (mut after, mut later) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+    let (mut missing, mut demanded) = (vec![0usize; count], vec![0usize; count]);
+    for (at, before) in graph.before.iter().enumerate() {
+        missing[at] = before.len();
+        before.iter().for_each(|first| after[*first].push(at));
+    }
+    for siblings in graph.before.iter().chain([&last]) {
+        for pair in siblings.windows(2) {
+            demanded[pair[0]] += 1;
+            later[pair[1]].push(pair[0]);
+        }
+    }
+    let mut ready = BTreeSet::new();
+    // Those that could run but for a demand; the first of them runs when nothing else can.
+    let mut held: BTreeSet<usize> = BTreeSet::new();
+    for at in (0..count).filter(|at| missing[*at] == 0) {
+        if demanded[at] == 0 {
+            ready.insert(at)
+        } else {
+            held.insert(at)
+        };
+    }
+    let mut order = Vec::with_capacity(count);
+    while let Some(at) = ready.pop_first().or_else(|| held.pop_first()) {
+        order.push(graph.nodes[at]);
+        for next in &after[at] {
+            missing[*next] -= 1;
+            if missing[*next] == 0 {
+                if demanded[*next] == 0 {
+                    ready.insert(*next)
+                } else {
+                    held.insert(*next)
+                };
+            }
+        }
+        for next in &later[at] {
+            demanded[*next] -= 1;
+            if demanded[*next] == 0 && held.remove(next) {
+                ready.insert(*next);
             }
         }
     }

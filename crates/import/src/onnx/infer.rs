@@ -194,12 +194,13 @@ impl<'a> Infer<'a> {
         let found = &self.linked.values[value.0];
         // Values of different bodies may have the same name; the first one has it alone.
         let name = match self.linked.is_first(value) {
-            true => short(found.name),
-            false => format!("{}@{}", short(found.name), found.graph.0),
+            true => found.name.to_owned(),
+            false => format!("{}@{}", found.name, found.graph.0),
         };
         let complete = |(at, dim): (usize, Option<Size>)| {
             let known = dim.filter(|dim| dim.known().is_none_or(|size| size >= 0));
-            known.or_else(|| Some(self.sizes.name(&format!("{name}.{at}"))))
+            let dim = known.unwrap_or_else(|| self.sizes.name(&format!("{name}.{at}")));
+            Some(self.sizes.bearable(dim))
         };
         let dims = tensor.dims.map(|dims| dims.into_iter().enumerate().map(complete).collect());
         Fact::Tensor(TensorFact { dims, ..tensor })

@@ -12,6 +12,8 @@ const MAX_TERMS: usize = 12;
 const MAX_FACTORS: usize = 8;
 /// Characters of a formula that serves as a name; a longer one is numbered.
 const MAX_TEXT: usize = 120;
+/// Characters of a name; a longer one is numbered.
+const MAX_NAME: usize = 240;
 
 /// A size: sorted terms, each a product of named dimensions (by number, sorted) and what it is multiplied with, never 0.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -26,8 +28,10 @@ pub(super) struct Sizes {
     names: Vec<String>,
     bounds: Vec<Option<Bounds>>,
     by_name: BTreeMap<String, u32>,
-    /// Numbers of long formulas.
-    long: BTreeMap<String, usize>,
+    /// Numbers of long formulas, by what they are made of.
+    long: BTreeMap<(&'static str, Size, Size), usize>,
+    /// Numbers of long names.
+    long_names: BTreeMap<String, usize>,
     /// Sizes that the user gave to names.
     given: BTreeMap<String, Bounds>,
     /// Names that were looked for and found among these.
@@ -124,7 +128,12 @@ impl Sizes {
 
     /// The named dimension, or its size where the user fixed it.
     pub(super) fn name(&mut self, name: &str) -> Size {
-        self.named(name, None)
+        if name.len() <= MAX_NAME || self.given.contains_key(name) {
+            return self.named(name, None);
+        }
+        let next = self.long_names.len() + 1;
+        let number = *self.long_names.entry(name.to_owned()).or_insert(next);
+        self.named(&format!("dim_{number}"), None)
     }
 
     fn named(&mut self, name: &str, bounds: Option<Bounds>) -> Size {
@@ -164,7 +173,7 @@ impl Sizes {
             })
         });
         let text = format!("{} / {}", self.factor(size), self.factor(other));
-        self.formula(text, bounds)
+        Some(self.formula(text, ("/", size, other), bounds))
     }
 
     /// The larger of two.
@@ -177,7 +186,7 @@ impl Sizes {
         self.extreme(a, b, "min", |a, b| a.min(b))
     }
 
-    fn extreme(&mut self, a: &Size, b: &Size, word: &str, of: fn(i64, i64) -> i64) -> Option<Size> {
+    fn extreme(&mut self, a: &Size, b: &Size, word: &'static str, of: fn(i64, i64) -> i64) -> Option<Size> {
         if a == b {
             return Some(a.clone());
         }
@@ -188,7 +197,7 @@ impl Sizes {
         }
         let (first, second) = if a <= b { (a, b) } else { (b, a) };
         let text = format!("{word}({}, {})", self.text(first), self.text(second));
-        self.formula(text, bounds)
+        Some(self.formula(text, (word, first, second), bounds))
     }
 
     /// Either of two, nobody knows which: what a branch hands out.
@@ -199,16 +208,27 @@ impl Sizes {
         let bounds = self.bounds(a).zip(self.bounds(b)).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
         let (first, second) = if a <= b { (a, b) } else { (b, a) };
         let text = format!("{} or {}", self.text(first), self.text(second));
-        self.formula(text, bounds)
+        Some(self.formula(text, ("or", first, second), bounds))
     }
 
-    fn formula(&mut self, text: String, bounds: Option<Bounds>) -> Option<Size> {
-        if text.len() <= MAX_TEXT {
-            return Some(self.named(&text, bounds));
+    /// The same, or a name for it where its formula is long: what is kept of a size stays small.
+    pub(super) fn bearable(&mut self, size: Size) -> Size {
+        let is_name = matches!(&size.0[..], [(factors, 1)] if factors.len() == 1);
+        if is_name || size.known().is_some() || self.text(&size).len() <= MAX_TEXT {
+            return size;
         }
+        let bounds = self.bounds(&size);
+        self.numbered(("", &size, &Size::of(0)), bounds)
+    }
+
+    fn formula(&mut self, text: String, parts: (&'static str, &Size, &Size), bounds: Option<Bounds>) -> Size {
+        if text.len() <= MAX_TEXT { self.named(&text, bounds) } else { self.numbered(parts, bounds) }
+    }
+
+    fn numbered(&mut self, (word, a, b): (&'static str, &Size, &Size), bounds: Option<Bounds>) -> Size {
         let next = self.long.len() + 1;
-        let number = *self.long.entry(text).or_insert(next);
-        Some(self.named(&format!("formula_{number}"), bounds))
+        let number = *self.long.entry((word, a.clone(), b.clone())).or_insert(next);
+        self.named(&format!("formula_{number}"), bounds)
     }
 
     /// Bounds, if all names have some.

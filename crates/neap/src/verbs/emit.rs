@@ -46,7 +46,7 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
         template.is_of(&planned.module)?;
         drive::accepted(&template.source, &planned.module, &setup, false)?;
     }
-    let found = runtime_order::report(template.as_ref(), &mut planned, &setup)?;
+    let found = runtime_order::report(template.as_ref(), &mut planned, &setup);
     let node_order = found.as_ref().map(|found| found.order.as_slice());
     let with = With { options: PrintOptions::default(), template: template.as_ref(), node_order, offsets };
     let mut files = Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::buckets;
 use crate::cli::{Objective, Plan, PrintIr, SummaryKind};
-use crate::drive::{self, Job, Reproducer, Setup};
+use crate::drive::{self, Job, Planned, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
 use crate::npu::Npu;
@@ -17,7 +17,6 @@ use crate::stub;
 use crate::template::Template;
 use crate::together;
 use crate::writers::{self, With, Writer};
-use neap_ir::Module;
 use neap_ir::diag::Diagnostic;
 use neap_ir::print::PrintOptions;
 use neap_passes::pipeline::Pipeline;
@@ -88,8 +87,8 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let shown: Vec<Diagnostic> = shown.cloned().collect();
     streams.say(&report::text(&shown, source, colour));
     streams.say(&planned.said);
-    let template = template(request, &input, &writers, &setup, &planned.module, streams)?;
-    let found = runtime_order::report(template.as_ref(), &mut planned, &setup)?;
+    let template = template(request, &input, &writers, &setup, &planned, streams)?;
+    let found = runtime_order::report(template.as_ref(), &mut planned, &setup);
     if let Some(advice) = found.as_ref().and_then(|found| runtime_order::advice(&found.peaks)) {
         streams.say(&report::text(&[advice], source, colour));
     }
@@ -182,11 +181,12 @@ fn template(
     input: &Input,
     writers: &[Writer],
     setup: &Setup,
-    planned: &Module,
+    planned: &Planned,
     streams: &mut Streams<'_>,
 ) -> Result<Option<Template>, Failure> {
-    let resorted = input.kind == Kind::Onnx && setup.profile.resorts;
-    if !resorted && !writers.iter().any(|writer| writer.needs_template()) {
+    let needed = writers.iter().any(|writer| writer.needs_template());
+    let resorted = input.kind == Kind::Onnx && setup.profile.resorts && planned.summary.is_some();
+    if !resorted && !needed {
         return Ok(None);
     }
     let file = match &request.template {
@@ -195,6 +195,6 @@ fn template(
         None => input.clone(),
     };
     let template = Template::new(file, &request.common.source, setup)?;
-    template.is_of(planned)?;
+    template.is_of(&planned.module)?;
     Ok(Some(template))
 }

@@ -1,0 +1,103 @@
+//! ONNX files as a user meets them: planned, written back, refused.
+
+#[path = "../../import/tests/onnx/message.rs"]
+#[allow(dead_code, reason = "the reader's tests use all of it")]
+mod message;
+
+use message::{Graph, ints, node, sample, value};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// Two towers, each wide below and narrow above; the file runs both wide parts first.
+fn towers() -> Vec<u8> {
+    Graph {
+        nodes: vec![
+            node("Expand", &["x", "wide"], &["wide1"]),
+            node("Expand", &["y", "wide"], &["wide2"]),
+            node("ReduceSum", &["wide1"], &["narrow1"]),
+            node("ReduceSum", &["wide2"], &["narrow2"]),
+            node("Add", &["narrow1", "narrow2"], &["out"]),
+        ],
+        constants: vec![ints("wide", &[2], &[64, 64])],
+        inputs: vec![value("x", 1, &["1", "1"]), value("y", 1, &["1", "1"])],
+        outputs: vec![value("out", 1, &["1", "1"])],
+        ..Graph::default()
+    }
+    .file(17)
+}
+
+fn neap(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_neap")).args(args).current_dir(folder).output().expect("it runs");
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("all output is text");
+    (output.status.code().expect("no signal"), text(&output.stdout), text(&output.stderr))
+}
+
+fn folder(bytes: &[u8]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("in.onnx"), bytes).expect("the model is written");
+    folder
+}
+
+#[test]
+fn a_file_is_written_in_an_order_that_needs_less() {
+    let folder = folder(&towers());
+    let args = ["plan", "in.onnx", "-o", "out.onnx", "-o", "plan.mlir", "--summary=json"];
+    let (code, out, err) = neap(folder.path(), &args);
+    assert_eq!(code, 0, "{err}");
+    let summary: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((&summary["profile"], &summary["check"]), (&Value::from("ort"), &Value::from("passed")));
+    let function = &summary["functions"][0];
+    let order = &function["runtime_order"];
+    assert_eq!(order["plan"], function["plan"]["peak"]);
+    assert_eq!(order["needs_priority"], Value::from(false), "{order}");
+    assert!(function["source"]["peak"].as_u64() >= function["plan"]["peak"].as_u64().map(|peak| peak + 16_000));
+    // The file as it is written needs no more in its own order than the plan does.
+    let (code, out, err) = neap(folder.path(), &["plan", "out.onnx", "--summary=json"]);
+    assert_eq!(code, 0, "{err}");
+    let again: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(again["functions"][0]["source"]["peak"], function["plan"]["peak"]);
+    // The same from the plan, with the file as the template; the text says what the runtime makes of it.
+    let (code, _, err) = neap(folder.path(), &["emit", "plan.mlir", "--template", "in.onnx", "-o", "again.onnx"]);
+    assert_eq!(code, 0, "{err}");
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
+    assert!(read("again.onnx") == read("out.onnx") && read("out.onnx") != read("in.onnx"));
+    let (_, out, _) = neap(folder.path(), &["plan", "in.onnx"]);
+    assert!(out.contains("no option is needed") && out.lines().count() <= 12, "{out}");
+}
+
+#[test]
+fn a_plan_of_another_model_is_refused() {
+    let folder = folder(&towers());
+    assert_eq!(neap(folder.path(), &["plan", "in.onnx", "-o", "plan.mlir"]).0, 0);
+    std::fs::write(folder.path().join("other.onnx"), sample()).expect("the model is written");
+    let args = ["emit", "plan.mlir", "--template", "other.onnx", "-o", "out.onnx"];
+    let (code, _, err) = neap(folder.path(), &args);
+    assert!(code == 1 && err.contains("fingerprint"), "{err}");
+    assert!(!folder.path().join("out.onnx").exists());
+    let (code, _, err) = neap(folder.path(), &["plan", "in.onnx", "-o", "out.tflite"]);
+    assert!(code == 2 && err.contains("no TFLite model"), "{err}");
+}
+
+#[test]
+fn named_dimensions_are_bounded_or_told() {
+    let folder = folder(&sample());
+    let (code, out, err) = neap(folder.path(), &["plan", "in.onnx"]);
+    assert!(code == 1 && out.is_empty() && err.contains("--dim"), "{err}");
+    let (code, out, err) = neap(folder.path(), &["plan", "in.onnx", "--dim", "N=8", "--dim", "T=4"]);
+    assert!(code == 0 && out.contains("checked") && out.contains("custom.acme.ops.Mystery"), "{out}{err}");
+    let (code, _, err) = neap(folder.path(), &["plan", "in.onnx", "--dim", "M=8"]);
+    assert!(code == 2 && err.contains("there is no dimension of this name"), "{err}");
+    let (code, out, err) = neap(folder.path(), &["import", "in.onnx", "--dim", "N=8", "--dim", "T=4"]);
+    assert!(code == 0 && out.contains("tensor<4x8x4xf32>"), "{out}{err}");
+}
+
+#[test]
+fn broken_files_are_refused_with_their_place() {
+    let mut bytes = towers();
+    bytes.truncate(bytes.len() - 20);
+    let folder = folder(&bytes);
+    let (code, out, err) = neap(folder.path(), &["plan", "in.onnx", "-o", "out.onnx"]);
+    assert!(code == 1 && out.is_empty() && err.contains("byte"), "{err}");
+    assert!(!folder.path().join("out.onnx").exists());
+}
