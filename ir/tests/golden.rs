@@ -25,7 +25,10 @@ fn all_test_data_prints_to_a_fixed_point() {
         let text = std::fs::read_to_string(&file).expect("a text file");
         for chunk in split_input(&text) {
             let Ok(module) = parse(chunk.text) else {
-                assert!(file.components().any(|part| part.as_os_str() == "diagnostics"), "{}", file.display());
+                // These are there to be refused.
+                let broken = file.parent().is_some_and(|folder| folder.ends_with("cases/H34"));
+                let known = broken || file.components().any(|part| part.as_os_str() == "diagnostics");
+                assert!(known, "{}", file.display());
                 continue;
             };
             read += 1;

@@ -335,7 +335,11 @@ impl<'a, 'b> Machine<'a, 'b> {
         self.outcome.asked.push((op, key, demands));
         if self.bytes.is_none() {
             let (permit, pairs) = overlap::declares(m, op, key);
-            self.outcome.permits.insert(permit, pairs);
+            let of_all = self.outcome.permits.entry(overlap::permit(key, &[])).or_insert_with(|| pairs.clone());
+            of_all.retain(|pair| pairs.contains(pair));
+            if !pairs.is_empty() {
+                self.outcome.permits.insert(permit, pairs);
+            }
         }
         let position = self.outcome.trace.len();
         self.outcome.ran.entry(key).or_insert((position, op));

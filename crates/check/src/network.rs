@@ -311,6 +311,27 @@ impl<'a, 'b> Network<'a, 'b> {
         sides
     }
 
+    /// Whether an operation must run after another, directly or through others.
+    fn follows(&self, step: u32, before: u32) -> bool {
+        if self.before[step as usize].binary_search(&before).is_ok() {
+            return true;
+        }
+        let (mut todo, mut seen) = (vec![step], FxHashSet::default());
+        while let Some(at) = todo.pop() {
+            // Dependencies point backwards: what lies before the one that is looked for leads nowhere.
+            let found = self.before[at as usize].iter().copied().filter(|other| *other >= before);
+            for other in found {
+                if other == before {
+                    return true;
+                }
+                if seen.insert(other) {
+                    todo.push(other);
+                }
+            }
+        }
+        false
+    }
+
     /// The bytes that a certificate proves. An error says which rule it breaks.
     pub(crate) fn proved(&self, certificate: &Certificate) -> Result<u64, String> {
         let v = certificate.op;
@@ -456,9 +477,7 @@ impl<'n, 'a, 'b> Set<'n, 'a, 'b> {
                     |step: &u32| self.side(*step) == Some(Side::After) && self.keeps_alive(owner, storage, *step);
                 storage.stays && self.only(storage).is_none() || storage.touched.iter().any(after)
             }
-            (Node::Op(step), Node::Op(before)) => {
-                free(step) && free(before) && self.network.before[step as usize].binary_search(&before).is_ok()
-            }
+            (Node::Op(step), Node::Op(before)) => free(step) && free(before) && self.network.follows(step, before),
             _ => false,
         };
         is.then_some(u128::MAX)

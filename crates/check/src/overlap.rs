@@ -90,13 +90,18 @@ pub(crate) fn declares(m: &Module, op: OpId, key: u128) -> (u128, Pairs) {
     let mut pairs: Vec<(u32, u32)> =
         m.in_places(op, plan::MAY_INPLACE).into_iter().map(|pair| (pair.result, pair.operand)).collect();
     pairs.sort_unstable();
+    (permit(key, &pairs), pairs.into_iter().collect())
+}
+
+/// The name of a use that says of itself what it may overwrite; one that says nothing is permitted what all equal ones are.
+pub(crate) fn permit(key: u128, pairs: &[(u32, u32)]) -> u128 {
     let mut mix = Mix::new("permit");
     mix.wide(key);
-    for (result, operand) in &pairs {
+    for (result, operand) in pairs {
         mix.word((*result).into());
         mix.word((*operand).into());
     }
-    (mix.done(), pairs.into_iter().collect())
+    mix.done()
 }
 
 /// Checks one operation.

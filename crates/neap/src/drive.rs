@@ -188,11 +188,11 @@ fn plan(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result<Pl
     };
     let reports = passes(job, &mut module, &source, run, &mut watch)?;
     progress.label("check".to_owned());
-    let certificates = proofs::of(&module, facts, &reports);
-    let check = checked(job, &source, &module, &certificates)?;
+    let check = checked(job, &source, &module)?;
+    let (certificates, unproved) = proofs::verified(&module, facts, proofs::of(&module, facts, &reports));
     let summary = summarise(job, &source, &module, &watch.stages, &applied, &reports, check, progress)?;
     progress.clear();
-    let remarks: Vec<Diagnostic> = reports.iter().flat_map(|report| report.remarks.iter().cloned()).collect();
+    let remarks = reports.iter().flat_map(|report| report.remarks.iter().cloned()).chain(unproved).collect();
     demands::met(&job.common.budgets, summary.as_ref())?;
     let mut said = if job.common.timing { watch.timing() } else { String::new() };
     if job.common.statistics {
@@ -270,8 +270,8 @@ fn reproduce(job: &Job<'_>, source: &Module, failure: Failure) -> Failure {
     }
 }
 
-/// Executes source and plan and compares, and adds up the proofs of its bounds; without a plan, compares what the two compute.
-fn checked(job: &Job<'_>, source: &Module, module: &Module, certificates: &[Certificate]) -> Result<Check, Failure> {
+/// Executes source and plan and compares; without a plan, compares what the two compute.
+fn checked(job: &Job<'_>, source: &Module, module: &Module) -> Result<Check, Failure> {
     if job.common.no_check {
         return Ok(Check::Skipped);
     }
@@ -284,13 +284,10 @@ fn checked(job: &Job<'_>, source: &Module, module: &Module, certificates: &[Cert
         ..neap_check::Options::default()
     };
     let report = neap_check::check(source, module, &job.setup.facts, &options);
-    let mut diagnostics = report.diagnostics();
     if report.accepted() {
-        match proofs::verified(module, &job.setup.facts, certificates) {
-            Ok(()) => return Ok(Check::Passed),
-            Err(diagnostic) => diagnostics.push(diagnostic),
-        }
+        return Ok(Check::Passed);
     }
+    let diagnostics = report.diagnostics();
     if !plans(job.pipeline) {
         return Err(Failure::new(Exit::Input, diagnostics));
     }

@@ -30,15 +30,24 @@ pub fn of(planned: &Module, facts: &Facts, reports: &[PassReport]) -> Vec<Certif
     found
 }
 
-/// Verifies certificates against the planned module.
-///
-/// # Errors
-/// The first that proves less than it claims, or nothing.
-pub fn verified(planned: &Module, facts: &Facts, certificates: &[Certificate]) -> Result<(), Diagnostic> {
-    for certificate in certificates {
-        neap_check::verify(planned, facts, certificate).map_err(|violation| violation.diagnostic())?;
-    }
-    Ok(())
+/// The certificates that hold for the planned module, and a warning for each other one: its bound is the solver's word alone then.
+pub fn verified(
+    planned: &Module,
+    facts: &Facts,
+    certificates: Vec<Certificate>,
+) -> (Vec<Certificate>, Vec<Diagnostic>) {
+    let mut warnings = Vec::new();
+    let mut holds = |certificate: &Certificate| match neap_check::verify(planned, facts, certificate) {
+        Ok(_) => true,
+        Err(violation) => {
+            let mut warning = violation.diagnostic();
+            warning.severity = Severity::Warning;
+            warnings.push(warning.help("the plan is checked and right; only this bound of it is not verified"));
+            false
+        }
+    };
+    let certificates = certificates.into_iter().filter(&mut holds).collect();
+    (certificates, warnings)
 }
 
 /// The file of `--certificate`, and a warning for each function that has none.

@@ -72,6 +72,10 @@ impl Graph {
                 0..=2 => (Kind::Each, vec![one], graph.sizes[one]),
                 3..=4 if graph.sizes[one] == graph.sizes[other] => (Kind::Each, vec![one, other], graph.sizes[one]),
                 3..=5 => (Kind::Heavy, vec![one], size),
+                // Equal joins would become one, which the brute force does not try.
+                6..=7 if graph.ops.iter().any(|op| op.kind == Kind::Join && op.reads == [one, other]) => {
+                    (Kind::Opaque, vec![one, other], size)
+                }
                 6..=7 => (Kind::Join, vec![one, other], graph.sizes[one] + graph.sizes[other]),
                 8 => (Kind::Opaque, vec![one, other], size),
                 _ => (Kind::Opaque, vec![one], size),

@@ -117,7 +117,7 @@ impl Layout {
             None => 0,
         };
         strides.split(',').filter(|text| !text.trim().is_empty()).try_for_each(|stride| number(stride).map(drop))?;
-        if dims.iter().any(|dim| *dim == Dim::Dynamic) {
+        if dims.contains(&Dim::Dynamic) {
             return Err("its size is not constant".to_owned());
         }
         Ok(Layout { offset, elem: *elem })

@@ -209,14 +209,14 @@ pub(super) fn spreads_by_attribute(module: &Module, row: &OpFacts, op: OpId) -> 
 
 /// Whether a reshape is known by the types of its operand and its result alone.
 pub(super) fn reshapes_by_type(module: &Module, row: &OpFacts, op: OpId) -> bool {
-    let alone = module.operands(op).len() == 1 && module.props(op).is_none_or(Vec::is_empty);
+    if row.role != Role::Reshape || module.operands(op).len() != 1 || module.results(op).len() != 1 {
+        return false;
+    }
+    let alone = module.props(op).is_none_or(Vec::is_empty);
     let bare = module.attrs(op).iter().all(|(key, _)| module.text(*key).starts_with("neap."));
     let shapes = Shaped::of(module, module.operand(op, 0)).zip(Shaped::of(module, module.results(op)[0]));
     // An identity has neither attributes nor another shape.
-    row.role == Role::Reshape
-        && alone
-        && bare
-        && shapes.is_some_and(|(from, to)| from.elem == to.elem && from.dims != to.dims)
+    alone && bare && shapes.is_some_and(|(from, to)| from.elem == to.elem && from.dims != to.dims)
 }
 
 /// Whether a concatenation has its axis as an attribute.

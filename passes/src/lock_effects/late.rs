@@ -145,7 +145,8 @@ impl Ops {
         let inside = |op: OpId| crate::callees::facts_of(module, cx.facts, op).role != Role::Write;
         let late = readers.iter().copied().filter(|at| *at > write || *at == write && inside(self.list[*at])).max();
         // Nothing comes behind the end of the block, and nothing before itself.
-        let stuck = late.is_some_and(|at| at == write || is_terminator(module, cx.facts, self.list[at]));
+        let itself = readers.iter().any(|at| *at == write && inside(self.list[*at]));
+        let stuck = itself || late.is_some_and(|at| is_terminator(module, cx.facts, self.list[at]));
         View { read, name, write, readers, late, copied: stuck }
     }
 

@@ -39,7 +39,7 @@ pub(super) fn install() -> Outcome {
     }
     let venv = sh::scratch("conformance")?.join("venv");
     sh::run(
-        &mut sh::program(venv.join("bin/pip"), ["install", "--quiet", "--disable-pip-version-check", "--pre"])
+        sh::program(venv.join("bin/pip"), ["install", "--quiet", "--disable-pip-version-check", "--pre"])
             .args(PACKAGES),
     )
 }
@@ -133,7 +133,7 @@ fn tflm(model: &Path, file: &str, folder: &Path, tally: &mut Tally) -> Outcome {
     }
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     let written = plan(model, &out, &flags);
-    let Some(found) = measure("tflm", model, &[out.clone()])? else {
+    let Some(found) = measure("tflm", model, std::slice::from_ref(&out))? else {
         // What the runtime does not run may still be planned for it; a refusal has its reason.
         return Ok(());
     };

@@ -27,7 +27,7 @@ pub(crate) fn subsets(seed: u64, profile: &str, cases: u64) -> Vec<String> {
     let all = 1u64 << OPTIONAL.len();
     let masks: Vec<u64> = match (profile, cases > 1000) {
         ("none", true) => {
-            let mut masks: Vec<u64> = (0..all / 4).map(|plan| plan << 2 | seed % 4).collect();
+            let mut masks: Vec<u64> = (0..all / 4).map(|plan| (plan << 2) | (seed % 4)).collect();
             masks.push(all - 1);
             masks
         }

@@ -61,7 +61,7 @@ impl Tensor {
                 word | u64::from(bytes.get(at * bits / 8 + low).copied().unwrap_or(0)) << (8 * low)
             })
         };
-        Tensor::by(dims, bits, |at| if bits % 8 == 0 { element_of_bytes(at) } else { element(at) })
+        Tensor::by(dims, bits, |at| if bits.is_multiple_of(8) { element_of_bytes(at) } else { element(at) })
     }
 
     /// Elements as signed numbers: the parameters of movements.
