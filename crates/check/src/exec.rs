@@ -22,7 +22,7 @@ use crate::state::State;
 use crate::violation::Violation;
 use buffers::{Buffers, Snapshot};
 use neap_ir::facts::{Access, Facts, OpFacts, Role, Run};
-use neap_ir::{BlockId, Module, OpId, ValueId};
+use neap_ir::{BlockId, Def, Module, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Bodies nested deeper than this are refused.
@@ -183,9 +183,10 @@ impl<'a, 'b> Machine<'a, 'b> {
             self.step += 1;
         }
         self.stale(op, step, &values);
+        let read = [values.as_slice(), &self.captured(op, row)].concat();
         if let Some(bytes) = &mut self.bytes {
             let view = Snapshot { module: m, env: &self.env, buffers: &self.buffers };
-            bytes.reads(op, step, &values, &|value| view.of(value), &self.eval.wraps);
+            bytes.reads(op, step, &read, &|value| view.of(value), &self.eval.wraps);
         }
         let results = self.execute(op, row, step, &values, &operands, depth)?;
         let hashes = results.iter().map(Rope::hash).collect::<Vec<u128>>();
@@ -269,6 +270,27 @@ impl<'a, 'b> Machine<'a, 'b> {
         };
         self.effects(op, row, key, operands, &touched);
         results
+    }
+
+    /// What the bodies of a kernel name from around it: the kernel reads it.
+    fn captured(&self, op: OpId, row: &OpFacts) -> Vec<ValueId> {
+        let m = self.module;
+        if m.op_regions(op).is_empty() || row.runs() != Run::Kernel {
+            return Vec::new();
+        }
+        let inside: FxHashSet<OpId> = m.walk(op).into_iter().collect();
+        let outside = |value: &ValueId| match m.value(*value).def() {
+            Def::Result(maker, _) => !inside.contains(&maker),
+            Def::Arg(block, _) => {
+                let owner = m.region_op(m.block_region(block));
+                owner != op && !inside.contains(&owner)
+            }
+        };
+        let mut found: Vec<ValueId> =
+            m.walk(op).into_iter().flat_map(|inner| m.operands(inner)).filter(outside).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// The name of a use, with the versions of what it touches, and the bodies of a kernel.

@@ -175,7 +175,7 @@ fn born(homes: &Homes<'_>, steps: &Steps, value: ValueId, ranges: &mut FxHashMap
         end = begin;
     }
     for usage in m.value(value).uses() {
-        let (last, until_end) = use_end(homes, steps, usage.op, owner);
+        let (last, until_end) = use_end(homes, steps, runs_in(homes, usage.op), owner);
         end = end.max(last);
         kept |= until_end;
     }
@@ -204,6 +204,18 @@ fn born(homes: &Homes<'_>, steps: &Steps, value: ValueId, ranges: &mut FxHashMap
     if !view {
         range.0 = begin;
     }
+}
+
+/// The operation in whose step `op` runs: the outermost kernel around it, else itself.
+fn runs_in(homes: &Homes<'_>, op: OpId) -> OpId {
+    let (mut at, mut found) = (op, op);
+    while let Some(around) = homes.module.parent_op(at).filter(|around| *around != homes.func) {
+        if !entered(homes, around) {
+            found = around;
+        }
+        at = around;
+    }
+    found
 }
 
 /// The outermost operation around `op` whose bodies run at the same time.

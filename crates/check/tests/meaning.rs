@@ -567,3 +567,33 @@ fn transposes_compose_to_any_other() {
     agrees(&both, &unary(cube, &turn("%r", "%x", "1, 2, 0"), cube));
     differs(&both, &unary(cube, &turn("%r", "%x", "2, 0, 1"), cube));
 }
+
+/// What a kernel's body names from around it must be there when the kernel runs.
+#[test]
+fn a_kernel_reads_what_its_body_names() {
+    let text = |plan: bool, second: u64| {
+        let at = |offset: u64| if plan { format!(", neap.offsets = array<i64: {offset}>") } else { String::new() };
+        let (arg, func) = match plan {
+            true => (" {neap.offset = 0 : i64}", " attributes {neap.peak = 192 : i64, neap.arena_bytes = 192 : i64}"),
+            false => ("", ""),
+        };
+        format!(
+            r#"func.func @main(%x: tensor<16xf32>{arg}) -> tensor<16xf32>{func} {{
+  %t = "neap.opaque"(%x) {{kind = "t"{}}} : (tensor<16xf32>) -> tensor<16xf32>
+  %o = "neap.opaque"(%x) {{kind = "o"{}}} : (tensor<16xf32>) -> tensor<16xf32>
+  %y = "linalg.generic"(%o, %o) <{{indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = [#linalg.iterator_type<parallel>], operandSegmentSizes = array<i32: 1, 1>}}> ({{
+  ^bb0(%a: f32, %b: f32):
+    %i = "linalg.index"() <{{dim = 0 : i64}}> : () -> index
+    %v = "tensor.extract"(%t, %i) : (tensor<16xf32>, index) -> f32
+    "linalg.yield"(%v) : (f32) -> ()
+  }}) {{kind = "y"{}}} : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  return %y : tensor<16xf32>
+}}"#,
+            at(64),
+            at(second),
+            at(0)
+        )
+    };
+    accepted(&text(false, 0), &text(true, 128));
+    refused(&text(false, 0), &text(true, 64), |v| matches!(v, Violation::Overwritten { .. }));
+}
