@@ -44,7 +44,8 @@ impl Machine<'_, '_> {
     /// The addresses of a buffer that the operation declares to lie in a buffer that it is given, in one piece.
     pub(super) fn declared_window(&self, op: OpId, result: usize, value: ValueId) -> Option<Rope> {
         let m = self.module;
-        if !effects::is_buffer(m, value) {
+        // What a window of a known kind is says its table, with and without a plan.
+        if !effects::is_buffer(m, value) || self.eval.row(op).role == Role::Subview {
             return None;
         }
         let view = m.views(op).into_iter().find(|view| view.result as usize == result)?;
