@@ -317,7 +317,14 @@ impl<'a> Homes<'a> {
                 let runs = |op: OpId| matches!(self.row(op).role, Role::AsyncStart | Role::Token);
                 let token = m.defining_op(value).is_some_and(runs);
                 let tensor = matches!(m.ty(m.value_ty(value)), Type::Tensor { .. });
-                let opaque = error == SizeError::Opaque && (token || tensor || uses.iter().all(shape));
+                // A handle stands for state or for work under way, whoever makes it.
+                let handle = match m.ty(m.value_ty(value)) {
+                    Type::Dialect(body) => {
+                        body.ends_with(".resource") || body.contains(".resource<") || body.starts_with("async.")
+                    }
+                    _ => false,
+                };
+                let opaque = error == SizeError::Opaque && (token || tensor || handle || uses.iter().all(shape));
                 if !opaque {
                     let (function, span) = (self.function(), self.span(value));
                     let value = names::value(m, value);
