@@ -16,7 +16,7 @@
 //! 10. **Tokens** come after all data, among operands, results and block arguments.
 //! 11. **Plan attributes** have their form; lists run parallel to the data results; indices are in range; offsets are at least -1; live
 //!     ranges are `0 <= begin < end`; a result has at most one view and one operand that it overwrites; a view lies inside its operand, a part
-//!     inside the whole.
+//!     inside the whole, and parts not in each other.
 //! 12. **Declarations**: `neap.arena`, `neap.var`, `neap.class` stand in a module and have their attributes (sizes and limits not negative, alignments powers of two).
 //! 13. **`neap.fused`** has one block whose arguments are its data operands, reads nothing from outside and yields its data results.
 //! 14. **State**: `neap.read` gives and `neap.write` takes the type of the variable.

@@ -117,3 +117,13 @@ func.func @inside(%x: tensor<16xi8>) {
   %c = "t.c"(%b) {neap.view = [{byte_offset = 4 : i64, operand = 0 : i64, result = 0 : i64}]} : (tensor<16xi8>) -> tensor<12xi8>
   return
 }
+
+// -----
+
+// Parts reach into each other; the last two touch.
+func.func @apart(%x: tensor<32xi8>) {
+  // expected-error @below {{`neap.may_place`: the 32 bytes from byte 6 on reach into the part at byte 32}}
+  %a = "t.a"(%x, %x) {neap.may_place = [{byte_offset = 6 : i64, operand = 0 : i64}, {byte_offset = 32 : i64, operand = 1 : i64}]} : (tensor<32xi8>, tensor<32xi8>) -> tensor<64xi8>
+  %b = "t.b"(%x, %x) {neap.may_place = [{byte_offset = 0 : i64, operand = 0 : i64}, {byte_offset = 32 : i64, operand = 1 : i64}]} : (tensor<32xi8>, tensor<32xi8>) -> tensor<64xi8>
+  return
+}

@@ -273,6 +273,9 @@ impl Verifier<'_> {
             };
             seen.push(own);
         }
+        if matches!(key, plan::PLACE | plan::MAY_PLACE) {
+            self.apart(op, key, items, keys);
+        }
         seen.sort_unstable();
         if let Some(pair) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
             self.error(
@@ -282,6 +285,29 @@ impl Verifier<'_> {
         }
         if matches!(key, plan::PLACE | plan::MAY_PLACE) && results == 0 && !items.is_empty() {
             self.error(op, format!("`{key}` on an operation without data results"));
+        }
+    }
+
+    /// Parts of a whole do not lie in each other, as far as sizes are known.
+    fn apart(&mut self, op: OpId, key: &str, items: &[Attr], keys: &[&str]) {
+        let bytes = |operand: i64| {
+            let value = self.module.data_operands(op).nth(usize::try_from(operand).ok()?)?;
+            let fixed = self.module.dynamic_axes(value).is_empty();
+            self.module.value_bytes(value).ok().filter(|_| fixed)
+        };
+        let part = |item: &Attr| match self.record(item, keys).as_deref() {
+            Some([offset, operand]) => Some((i128::from(*offset), i128::from(bytes(*operand)?))),
+            _ => None,
+        };
+        let mut parts: Vec<(i128, i128)> = items.iter().filter_map(part).filter(|(_, bytes)| *bytes > 0).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        if let Some(pair) = parts.windows(2).find(|pair| pair[0].0 + pair[0].1 > pair[1].0) {
+            let (first, second) = (pair[0], pair[1].0);
+            self.error(
+                op,
+                format!("`{key}`: the {} bytes from byte {} on reach into the part at byte {second}", first.1, first.0),
+            );
         }
     }
 
