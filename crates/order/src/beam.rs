@@ -13,6 +13,9 @@ use crate::model::{Model, NONE};
 use crate::solution::Stats;
 use std::rc::Rc;
 
+/// Ops per kept state, free moves included, beyond what is seen in practice.
+const MOST_FREE: usize = 32;
+
 /// A kept state.
 struct State {
     bits: Vec<u64>,
@@ -64,7 +67,7 @@ pub(crate) struct How {
 /// The order that a beam finds; `None` if there is none, or the effort ran out before the end.
 pub(crate) fn search(model: &Model, how: How, stats: &mut Stats) -> Option<Vec<u32>> {
     let backwards = how.backwards;
-    if backwards && model.has_first() {
+    if backwards && model.has_first() || !may_end(model, &how) {
         return None;
     }
     let back = backwards.then(|| model.reversed());
@@ -79,6 +82,12 @@ pub(crate) fn search(model: &Model, how: How, stats: &mut Stats) -> Option<Vec<u
         order.reverse();
     }
     Some(order)
+}
+
+/// Whether the effort may suffice for the last step: free moves rarely take so many ops at once.
+fn may_end(model: &Model, how: &How) -> bool {
+    let states = how.width as u64 * (model.n / MOST_FREE) as u64;
+    states.saturating_mul(model.n as u64 / 64 / 2) <= how.effort
 }
 
 struct Beam<'m> {

@@ -116,6 +116,8 @@ struct Search<'m, 's> {
 }
 
 const FIRST_LIMIT: usize = 32;
+/// Words of a state, or ready ops, that are looked at in about the time of one node.
+const PER_NODE: u64 = 64;
 
 impl Search<'_, '_> {
     fn run(&mut self) -> Exact {
@@ -198,7 +200,7 @@ impl Search<'_, '_> {
         while let Some(Reverse((_, _, id))) = heap.pop() {
             let bits = self.states.bits(id).to_vec();
             self.fronts[f].cursor.go(&bits);
-            if self.states.len() > limit {
+            if self.states.len() > limit || self.spent > self.effort {
                 self.fronts[f].cursor.go(&base);
                 return Outcome::Limit;
             }
@@ -223,8 +225,9 @@ impl Search<'_, '_> {
 
     /// Runs `v` and what is free after it; the new state, or `None` (then the cursor is back where it was).
     fn expand(&mut self, f: usize, parent: u32, v: u32, refused: &mut i64) -> Option<u32> {
-        self.spent += 1;
         let cursor = &mut self.fronts[f].cursor;
+        // States are compared, copied and read word by word.
+        self.spent += 1 + cursor.done.len() as u64 / PER_NODE;
         if !cursor.class_allows(v, false) {
             return None;
         }
@@ -277,6 +280,10 @@ impl Search<'_, '_> {
         let mut list = Vec::new();
         loop {
             self.candidates_into(f, &mut list);
+            self.spent += list.len() as u64 / PER_NODE;
+            if self.spent > self.effort {
+                return;
+            }
             let mut moved = false;
             for &v in &list {
                 let grouped = self.fronts[f].cursor.m.group[v as usize] != crate::model::NONE;
@@ -304,6 +311,9 @@ impl Search<'_, '_> {
             return false;
         }
         for &start in list {
+            if self.spent > self.effort {
+                break;
+            }
             let from = self.seq.len();
             let begin = self.fronts[f].cursor.live;
             if self.chain(f, start, begin) {
