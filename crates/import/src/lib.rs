@@ -9,6 +9,7 @@ pub mod tflite;
 
 use neap_ir::Module;
 use neap_ir::diag::Diagnostic;
+use std::collections::BTreeSet;
 
 /// Whether the bytes are a TFLite flatbuffer: the file identifier `TFL3` at byte 4.
 pub fn is_tflite(bytes: &[u8]) -> bool {
@@ -41,6 +42,11 @@ pub fn read_onnx(bytes: &[u8], dims: &[(String, u64, u64)]) -> Result<Module, Ve
     // What the file leaves out (a loop without its body) is told by the rules of the representation.
     neap_ir::verify::verify(&module)?;
     Ok(module)
+}
+
+/// The files that hold bytes of a TFLite or ONNX model's tensors, as the model names them: relative to the folder that it lies in.
+pub fn external_files(bytes: &[u8]) -> BTreeSet<String> {
+    if is_tflite(bytes) { tflite::model::external_files(bytes) } else { onnx::external_files(bytes) }
 }
 
 /// Whether the bytes begin as a JSON object does. MLIR text begins with a brace only in `{-#`.

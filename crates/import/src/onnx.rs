@@ -5,7 +5,7 @@
 //!   Loop, Scan) become regions. An operator of another domain becomes `custom.DOMAIN.OP`, which no table knows: effectful, and nothing of
 //!   it is shared.
 //! - Initializers and Constant nodes become `onnx.Constant`: type and name, and the value where it is a small list of integers. External
-//!   data is never looked for. An input that has an initializer is a constant.
+//!   data is never looked for; [`external_files`] names the files that hold it. An input that has an initializer is a constant.
 //! - Dimensions that are no numbers are `?` with a name in `neap.dims`: the file's own, a formula over such names, or `VALUE.AXIS`. A
 //!   name to which the user gives one size is that number everywhere. So is an integer that the caller hands in under such a name: conditions of
 //!   branches may hang on it, and what is in a branch that never runs takes no bytes where its size makes no sense.
@@ -13,6 +13,7 @@
 
 mod attributes;
 mod build;
+mod external;
 mod fact;
 mod infer;
 mod link;
@@ -24,6 +25,7 @@ mod size;
 mod types;
 pub mod wire;
 
+pub use external::external_files;
 pub use outline::{Outline, OutlineNode, outline};
 
 use neap_ir::Module;

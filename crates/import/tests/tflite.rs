@@ -98,6 +98,27 @@ fn what_is_no_tflite_file_is_told() {
     }
 }
 
+#[test]
+fn files_with_weights_are_named() {
+    let mut file = flatbuffers::FlatBufferBuilder::new();
+    let name = file.create_string("weights.bin");
+    let table = file.start_table();
+    file.push_slot_always(4, name);
+    let group = file.end_table(table);
+    let groups = file.create_vector(&[group]);
+    let table = file.start_table();
+    // The model's field 8, `external_buffer_groups`.
+    file.push_slot_always(4 + 2 * 8, groups);
+    let model = file.end_table(table);
+    file.finish(model, Some("TFL3"));
+    let bytes = file.finished_data();
+    assert_eq!(neap_import::external_files(bytes).into_iter().collect::<Vec<_>>(), ["weights.bin"]);
+    assert!(neap_import::external_files(&sample()).is_empty());
+    for end in 8..bytes.len() {
+        assert!(neap_import::external_files(&bytes[..end]).iter().all(|name| name == "weights.bin"));
+    }
+}
+
 /// A generator of numbers, the same on every machine (Marsaglia's xorshift).
 fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;

@@ -5,8 +5,9 @@
 //! profile, and a flag wins over both.
 
 mod arenas;
-mod dims;
+pub(crate) mod dims;
 pub(crate) mod names;
+mod once;
 mod resident;
 mod scratch;
 
@@ -17,6 +18,7 @@ use neap_ir::facts::Facts;
 use neap_ir::plan::{self, FINGERPRINT, IO};
 use neap_ir::{Attr, Def, Fingerprints, Module, OpId, ValueId};
 use neap_passes::profile::{Io, Profile};
+use once::Once;
 
 /// Values whose bytes stay from their birth to the end.
 const KEEP: &str = "neap.keep";
@@ -39,30 +41,40 @@ pub struct Applied {
 pub fn apply(module: &mut Module, flags: &SourceFlags, profile: &Profile, facts: &Facts) -> Result<Applied, Failure> {
     let functions = module.functions();
     let names = Names::of(module);
+    let mut dims = Once::default();
     for dim in &flags.dims {
-        dims::bound(module, &names, dim)?;
+        dims.take(dims::bound(module, &names, dim)?, format!("--dim {}", dim.name))?;
     }
     arenas::declare(module, &flags.arenas, profile);
     for func in &functions {
         owners(module, *func, profile);
         resident::mark(module, *func, facts, profile);
     }
+    // A value in the caller's memory has no bytes of ours to keep or to place.
+    let (mut kept, mut placed, mut outside) = (Once::default(), Once::default(), Once::default());
     for name in &flags.keep {
-        keep(module, names.find(module, "--keep", name)?);
+        let value = names.find(module, "--keep", name)?;
+        kept.take(value, format!("--keep {name}"))?;
+        keep(module, value);
     }
     for flag in &flags.pins {
         let value = names.find(module, "--pin", &flag.name)?;
+        placed.take(value, format!("--pin {}@{}", flag.name, flag.offset))?;
         pin(module, value, flag);
     }
     for name in &flags.external {
         let value = names.find(module, "--external", name)?;
+        outside.take(value, format!("--external {name}"))?;
+        kept.free(&value, &format!("--external {name}"))?;
+        placed.free(&value, &format!("--external {name}"))?;
         external(module, value, name)?;
     }
     if let Some(file) = &flags.scratch {
         scratch::write(module, &names, file)?;
     }
+    let mut policies = Once::default();
     for flag in &flags.reuse {
-        reuse(module, &names, &functions, flag)?;
+        reuse(module, &names, &functions, flag, &mut policies)?;
     }
     if flags.no_reuse {
         for func in &functions {
@@ -158,11 +170,23 @@ fn external(module: &mut Module, value: ValueId, name: &str) -> Result<(), Failu
 }
 
 /// The policy of a value, or of the run, which each function then has.
-fn reuse(module: &mut Module, names: &Names, functions: &[OpId], flag: &ReuseFlag) -> Result<(), Failure> {
+fn reuse(
+    module: &mut Module,
+    names: &Names,
+    functions: &[OpId],
+    flag: &ReuseFlag,
+    policies: &mut Once<Def>,
+) -> Result<(), Failure> {
     let policy = Attr::str(flag.policy);
     match &flag.name {
         Some(name) => {
             let value = names.find(module, "--reuse", name)?;
+            // Results of one operation have one policy.
+            let made = match module.value(value).def() {
+                Def::Result(op, _) => Def::Result(op, 0),
+                argument @ Def::Arg(..) => argument,
+            };
+            policies.take(made, format!("--reuse {name}={}", flag.policy))?;
             set(module, value, REUSE, policy);
         }
         None => functions.iter().for_each(|func| module.set_attr(*func, REUSE, policy.clone())),

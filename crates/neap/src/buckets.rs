@@ -16,6 +16,7 @@ use neap_ir::{Attr, Module};
 /// What is wrong with the module or with one of the plans.
 pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
     let Some(flag) = &job.common.buckets else { return drive::run(job, module, progress) };
+    crate::apply::dims::there(&module, "--buckets", &flag.name)?;
     let mut low = lowest(&module, job.common, flag)?;
     let mut runs: Vec<(u64, u64, Planned)> = Vec::new();
     for &high in &flag.sizes {

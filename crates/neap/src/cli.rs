@@ -3,13 +3,17 @@
 //! Flags that MLIR's own tool has are spelled as there. Pass flags come from the registry, one per pass, and run in the order in
 //! which they are written.
 
+mod conflicts;
 mod emit;
 mod flags;
 mod pack;
 mod values;
 
+use crate::outputs::Reads;
+use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use std::path::PathBuf;
+use neap_passes::profile::Profile;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use emit::Emit;
@@ -73,6 +77,16 @@ pub struct SourceFlags {
     pub no_reuse: bool,
     /// A table of what the runtime's kernels need.
     pub scratch: Option<PathBuf>,
+}
+
+impl SourceFlags {
+    /// The files that are read for them.
+    pub fn files(&self) -> Vec<Reads<'_>> {
+        let tables = self.dialects.iter().map(|path| (path.as_path(), "a table that is read"));
+        let scratch = self.scratch.iter().map(|path| (path.as_path(), "the table of scratch"));
+        let profile = self.profile.iter().filter(|name| Profile::builtin(name).is_none());
+        tables.chain(scratch).chain(profile.map(|name| (Path::new(name), "the profile"))).collect()
+    }
 }
 
 /// What `opt` and `plan` have in common.
@@ -299,7 +313,14 @@ fn import() -> Command {
 /// # Errors
 /// Clap's own message, also for `--help` and `--version`.
 pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Request, clap::Error> {
-    let matches = command().try_get_matches_from(args)?;
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(args)?;
+    if let Some((verb, inside)) = matches.subcommand()
+        && let Err(what) = conflicts::find(inside)
+        && let Some(verb) = command.find_subcommand_mut(verb)
+    {
+        return Err(verb.error(ErrorKind::ArgumentConflict, what));
+    }
     Ok(match matches.subcommand() {
         Some(("opt", matches)) => Request::Opt(Box::new(read_opt(matches))),
         Some(("plan", matches)) => Request::Plan(Box::new(Plan {
@@ -323,7 +344,7 @@ pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Reque
         })),
         Some(("import", matches)) => Request::Import(Import {
             input: required(matches, "FILE"),
-            output: one(matches, "output"),
+            output: file(matches, "output"),
             dims: many(matches, "dim"),
         }),
         Some(("pack", matches)) => Request::Pack(pack::read(matches)),
@@ -335,7 +356,7 @@ fn read_opt(matches: &ArgMatches) -> Opt {
     Opt {
         common: read_common(matches),
         passes: flags::pass_flags(matches),
-        output: one(matches, "output"),
+        output: file(matches, "output"),
         list_passes: matches.get_flag("list-passes"),
         dump_pipeline: matches.get_flag("dump-pass-pipeline"),
         print_ir: PrintIr {
@@ -393,6 +414,11 @@ fn read_source(matches: &ArgMatches) -> SourceFlags {
 
 fn one<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) -> Option<T> {
     matches.get_one::<T>(name).cloned()
+}
+
+/// A file to write; `-` is the standard output, as without the flag.
+fn file(matches: &ArgMatches, name: &str) -> Option<PathBuf> {
+    one(matches, name).filter(|path: &PathBuf| path != Path::new("-"))
 }
 
 fn many<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) -> Vec<T> {

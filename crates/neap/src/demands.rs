@@ -4,8 +4,8 @@ use crate::cli::Budget;
 use crate::exit::{Exit, Failure};
 use crate::size::grouped;
 use crate::summary::{Function, Summary};
-use neap_ir::Span;
 use neap_ir::diag::Diagnostic;
+use neap_ir::{Module, Span};
 use neap_passes::suggest::closest;
 
 /// Whether all demands are met.
@@ -26,12 +26,30 @@ pub fn met(budgets: &[Budget], summary: Option<&Summary>) -> Result<(), Failure>
     if unmet.is_empty() { Ok(()) } else { Err(Failure::new(Exit::Demand, unmet)) }
 }
 
+/// Refuses budgets of arenas that the module does not declare; without a declaration there is one, called `arena`.
+///
+/// # Errors
+/// There is no arena of the name.
+pub fn known(budgets: &[Budget], module: &Module) -> Result<(), Failure> {
+    let declared = module.block_ops(module.body()).filter(|op| module.op_name(*op) == "neap.arena");
+    let mut names: Vec<&str> = declared.filter_map(|op| module.sym_name(op)).collect();
+    if names.is_empty() {
+        names.push("arena");
+    }
+    let asked = budgets.iter().filter_map(|budget| budget.arena.as_deref());
+    match asked.into_iter().find(|name| !names.contains(name)) {
+        Some(name) => Err(unknown(name, &names)),
+        None => Ok(()),
+    }
+}
+
 fn exceeded(budget: &Budget, function: &Function) -> Result<Option<Diagnostic>, Failure> {
     let (what, needed, floor) = match &budget.arena {
         None => ("the arena".to_owned(), function.plan.arena, function.plan.lower_bound),
         Some(name) => {
             let Some(arena) = function.arenas.iter().find(|arena| arena.name == *name) else {
-                return Err(unknown(name, function));
+                let names: Vec<&str> = function.arenas.iter().map(|arena| arena.name.as_str()).collect();
+                return Err(unknown(name, &names));
             };
             // A bound on one of several arenas says nothing: what does not fit could lie in another one.
             (
@@ -70,11 +88,10 @@ fn held(diagnostic: Diagnostic, function: &Function) -> Diagnostic {
     diagnostic.help("lower the resolution or the batch, split the op at the peak, or leave arguments to the caller with `--external`")
 }
 
-fn unknown(name: &str, function: &Function) -> Failure {
-    let names = || function.arenas.iter().map(|arena| arena.name.as_str());
+fn unknown(name: &str, names: &[&str]) -> Failure {
     let failure = Failure::usage(format!("`--budget @{name}`: there is no arena of this name"));
-    match closest(name, names()) {
+    match closest(name, names.iter().copied()) {
         Some(close) => failure.help(format!("did you mean `@{close}`?")),
-        None => failure.help(format!("there are: @{}", names().collect::<Vec<_>>().join(", @"))),
+        None => failure.help(format!("there are: @{}", names.join(", @"))),
     }
 }

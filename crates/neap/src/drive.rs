@@ -7,6 +7,7 @@ use crate::apply::{self, Applied};
 use crate::cli::{Common, PrintIr, SourceFlags, SummaryKind};
 use crate::demands;
 use crate::exit::{Exit, Failure};
+use crate::input;
 use crate::progress::Progress;
 use crate::proofs;
 use crate::reproducer;
@@ -43,7 +44,7 @@ impl Setup {
     pub fn new(flags: &SourceFlags, default_profile: &str) -> Result<Setup, Failure> {
         let mut facts = Facts::builtin();
         for path in &flags.dialects {
-            let text = read_text(path)?;
+            let text = input::text(path)?;
             facts.add_table(&text, &path.display().to_string()).map_err(|error| Failure::usage(error.to_string()))?;
         }
         flags.assume_pure.iter().for_each(|dialect| facts.assume_pure(dialect));
@@ -67,15 +68,7 @@ fn profile(name: &str) -> Result<Profile, Failure> {
             None => failure,
         });
     };
-    Profile::parse(&read_text(&file)?, name).map_err(|error| Failure::usage(error.to_string()))
-}
-
-/// The text of a file that a flag names.
-///
-/// # Errors
-/// It cannot be read.
-pub fn read_text(path: &std::path::Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))
+    Profile::parse(&input::text(&file)?, name).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// What to do with a module.
@@ -172,6 +165,7 @@ fn plan(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result<Pl
         pipeline::run(&mut module, &strip, run, &mut Quiet).map_err(|error| failed(&error))?;
     }
     let applied = apply::apply(&mut module, &job.common.source, &job.setup.profile, facts)?;
+    demands::known(&job.common.budgets, &module)?;
     if plans(job.pipeline) {
         apply::fingerprint(&mut module);
     }

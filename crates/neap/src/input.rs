@@ -1,19 +1,32 @@
 //! Reads what a run starts from: a file or the standard input, a module as text or a model.
 //!
-//! The kind is told from the content: a model renamed is still a model.
+//! The kind is told from the content: a model renamed is still a model. What has no end (a device, a pipe that is never closed) is read up to a
+//! limit and refused there.
 
 use crate::cli::DimFlag;
 use crate::exit::{Exit, Failure};
 use crate::streams::Streams;
 use neap_ir::Module;
 use neap_ir::parse::parse_bytes;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The most bytes of a file whose size is known before it is read.
+const MOST_OF_A_FILE: u64 = 8 << 30;
+/// The most bytes of what has no size: the standard input, a pipe, a device.
+const MOST_OF_A_STREAM: u64 = 1 << 30;
+/// The most bytes of a table, a profile or a proof.
+const MOST_OF_A_TABLE: u64 = 256 << 20;
 
 /// What was read.
 #[derive(Clone)]
 pub struct Input {
     /// As given; `-` is called `<stdin>`.
     pub name: String,
+    /// The folder that it lies in, from which a model names further files; the working directory for the standard input.
+    pub folder: PathBuf,
     /// The bytes.
     pub bytes: Vec<u8>,
     /// What they are.
@@ -61,14 +74,26 @@ impl Input {
     /// It cannot be read.
     pub fn read(path: &Path, streams: &mut Streams<'_>) -> Result<Input, Failure> {
         let (name, bytes) = if path == Path::new("-") {
-            let mut bytes = Vec::new();
-            ("<stdin>".to_owned(), streams.input.read_to_end(&mut bytes).map(|_| bytes))
+            ("<stdin>".to_owned(), limited(&mut *streams.input, MOST_OF_A_STREAM))
         } else {
-            (path.display().to_string(), std::fs::read(path))
+            (path.display().to_string(), whole(path, MOST_OF_A_FILE, MOST_OF_A_STREAM))
         };
-        let bytes = bytes.map_err(|error| Failure::input(format!("cannot read `{name}`: {error}")))?;
+        let bytes = bytes.map_err(|error| Failure::input(cannot_read(&name, &error)))?;
         let kind = kind(&name, &bytes);
-        Ok(Input { name, bytes, kind })
+        Ok(Input { name, folder: crate::outputs::folder(path).to_owned(), bytes, kind })
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.trim_ascii().is_empty()
+    }
+
+    /// The files that hold bytes of a model's tensors, as the model names them.
+    pub fn external(&self) -> BTreeSet<String> {
+        match self.kind {
+            Kind::Tflite | Kind::Onnx => neap_import::external_files(&self.bytes),
+            Kind::Text | Kind::Npu => BTreeSet::new(),
+        }
     }
 
     /// The text, for excerpts in diagnostics; nothing for a model.
@@ -86,6 +111,44 @@ impl Input {
     pub fn module(&self, dims: &[DimFlag]) -> Result<Module, Failure> {
         read(self.kind, &self.name, &self.bytes, dims)
     }
+}
+
+/// The text of a file that a flag names.
+///
+/// # Errors
+/// It cannot be read.
+pub fn text(path: &Path) -> Result<String, Failure> {
+    let name = path.display().to_string();
+    let bytes = whole(path, MOST_OF_A_TABLE, MOST_OF_A_TABLE).map_err(|error| cannot_read(&name, &error));
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).map_err(|_| format!("`{name}` is no text")));
+    text.map_err(Failure::usage)
+}
+
+/// A file's bytes, up to a limit: one where its size is known, another one where it may have no end.
+fn whole(path: &Path, file: u64, stream: u64) -> io::Result<Vec<u8>> {
+    let opened = File::open(path)?;
+    let meta = opened.metadata()?;
+    match meta.is_file() {
+        // Known before a byte is read: a file with holes takes no memory.
+        true if meta.len() > file => Err(too_large(file)),
+        true => limited(opened, file),
+        false => limited(opened, stream),
+    }
+}
+
+fn limited(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = from.take(most + 1).read_to_end(&mut bytes)? as u64;
+    if read > most { Err(too_large(most)) } else { Ok(bytes) }
+}
+
+fn too_large(most: u64) -> io::Error {
+    let human = crate::size::human(most);
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {human}, the most that is read"))
+}
+
+fn cannot_read(name: &str, error: &io::Error) -> String {
+    format!("cannot read `{name}`: {error}")
 }
 
 /// What the bytes are. A protobuf message has no mark of its own: what is called `.onnx` is taken for one, and told what is wrong with it.
@@ -138,4 +201,22 @@ fn foreign(name: &str, bytes: &[u8]) -> Option<Failure> {
         ));
         failure.help("convert it to MLIR text in the generic form, to .tflite or to .onnx")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_is_refused_before_or_at_the_limit() {
+        assert_eq!(limited(&b"12345"[..], 5).expect("at the limit"), b"12345");
+        let error = limited(io::repeat(0), 5).expect_err("without end");
+        assert!(error.to_string().contains("larger than 5 B"), "{error}");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("holes");
+        File::create(&path).and_then(|file| file.set_len(MOST_OF_A_FILE + 1)).expect("a file of holes");
+        let error = whole(&path, MOST_OF_A_FILE, 0).expect_err("too large");
+        assert!(error.to_string().contains("8.00 GiB"), "{error}");
+        assert!(whole(Path::new("/dev/zero"), MOST_OF_A_FILE, 4096).is_err());
+    }
 }

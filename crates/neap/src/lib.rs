@@ -28,6 +28,7 @@ pub mod template;
 pub mod together;
 mod verbs;
 pub mod watch;
+pub mod weights;
 pub mod writers;
 
 use cli::Request;

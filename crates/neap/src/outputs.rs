@@ -37,20 +37,52 @@ pub fn write_all(outputs: &[Output]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses outputs that are the input or each other: the input is never changed.
+/// A file that a run reads, and what it is to the run.
+pub type Reads<'a> = (&'a Path, &'a str);
+
+/// Looks at all outputs before any work begins: none may be what is read, or another output, and each must be possible.
 ///
 /// # Errors
 /// The output in question.
-pub fn distinct(inputs: &[&Path], outputs: &[PathBuf]) -> Result<(), Failure> {
+pub fn prepare(reads: &[Reads<'_>], outputs: &[PathBuf]) -> Result<(), Failure> {
     for (at, output) in outputs.iter().enumerate() {
-        if inputs.iter().any(|input| same(input, output)) {
-            let message = format!("`{}` is the input, and the input is never changed", output.display());
-            return Err(Failure::usage(message).help("give `-o` another name"));
-        }
-        if outputs[..at].iter().any(|other| same(other, output)) {
-            return Err(Failure::usage(format!("`{}` is written twice", output.display())));
+        spare(reads, output)?;
+        if let Some(other) = outputs[..at].iter().find(|other| same(other, output)) {
+            let (other, output) = (other.display(), output.display());
+            return Err(Failure::usage(format!("`{other}` and `{output}` are one file, and it is written twice"))
+                .help("give each output a name of its own"));
         }
     }
+    outputs.iter().try_for_each(|output| possible(output))
+}
+
+/// Refuses an output that is a file which is read: what is read is never changed.
+///
+/// # Errors
+/// The output.
+pub fn spare(reads: &[Reads<'_>], output: &Path) -> Result<(), Failure> {
+    let Some((path, what)) = reads.iter().find(|(path, _)| same(path, output)) else { return Ok(()) };
+    let spelled = if *path == output { String::new() } else { format!(", `{}`", path.display()) };
+    let message = format!("`{}` is {what}{spelled}, which is never changed", output.display());
+    Err(Failure::usage(message).help("give the output another name"))
+}
+
+/// Whether a file can be written at all: what is refused is refused before the work.
+fn possible(output: &Path) -> Result<(), Failure> {
+    let target = fs::canonicalize(output).unwrap_or_else(|_| output.to_owned());
+    match fs::metadata(&target) {
+        Ok(meta) if meta.is_dir() => {
+            return Err(Failure::usage(format!("cannot write `{}`: it is a folder", output.display())));
+        }
+        Ok(meta) if !meta.is_file() => return Ok(()),
+        _ => {}
+    }
+    // A name of a file that is there and then gone: neither a failed nor an interrupted run leaves it.
+    let mut staged = STAGED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let probe = create(folder(&target)).map_err(|error| cannot_write(output, &error))?;
+    staged.push(probe.path().to_owned());
+    drop(probe);
+    staged.pop();
     Ok(())
 }
 
@@ -79,10 +111,7 @@ fn stage(output: &Output) -> std::io::Result<Staged> {
         Ok(meta) => Some(meta.permissions()),
         Err(_) => None,
     };
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder(&target);
     let file = {
         // Held while the file comes to be, so that an interrupt never misses it.
         let mut staged = STAGED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -123,12 +152,43 @@ fn finish(output: &Output, staged: Staged) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Says what the user wrote, not what the file is called until it is complete.
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::usage(format!("cannot write `{}`: {error}", path.display()))
+    let shown = path.display();
+    let folder = folder(path);
+    if !folder.is_dir() {
+        let message = format!("cannot write `{shown}`: there is no folder `{}`", folder.display());
+        return Failure::usage(message).help("make the folder first");
+    }
+    // The error of the staged file names that one.
+    let plain = error.raw_os_error().map(std::io::Error::from_raw_os_error);
+    let why = plain.map_or_else(|| error.kind().to_string(), |plain| plain.to_string());
+    Failure::usage(format!("cannot write `{shown}`: {why}"))
 }
 
+/// The folder that a file is in, as far as its name says.
+pub fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Whether two names mean one file: spelled alike, through links of both kinds, or where neither is there yet, the same name in the same folder.
 fn same(a: &Path, b: &Path) -> bool {
-    a == b || matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+    if a == b || same_file::is_same_file(a, b).unwrap_or(false) {
+        return true;
+    }
+    if a == Path::new("-") {
+        let handles = same_file::Handle::stdin().and_then(|stdin| Ok((stdin, same_file::Handle::from_path(b)?)));
+        return handles.is_ok_and(|(stdin, b)| stdin == b);
+    }
+    matches!((place(a), place(b)), (Some(a), Some(b)) if a == b)
+}
+
+/// Where a file that may not be there yet would lie.
+fn place(path: &Path) -> Option<PathBuf> {
+    Some(fs::canonicalize(folder(path)).ok()?.join(path.file_name()?))
 }
 
 #[cfg(test)]
@@ -165,13 +225,36 @@ mod tests {
     }
 
     #[test]
-    fn the_input_is_no_output() {
+    fn the_input_is_no_output_however_it_is_spelled() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
+        let at = |name: &str| folder.path().join(name);
+        let file = at("file");
         fs::write(&file, "old").unwrap();
-        let around = folder.path().join(".").join("file");
-        assert!(distinct(&[&file], &[around]).is_err());
-        assert!(distinct(&[], &["a".into(), "a".into()]).is_err());
-        assert!(distinct(&[&file], &["a".into(), "b".into()]).is_ok());
+        fs::create_dir(at("x")).unwrap();
+        fs::hard_link(&file, at("hard")).unwrap();
+        std::os::unix::fs::symlink(&file, at("soft")).unwrap();
+        std::os::unix::fs::symlink(folder.path(), at("loop")).unwrap();
+        for name in ["file", "./file", "x/../file", "hard", "soft", "loop/file", "loop/x/../soft"] {
+            let failure = prepare(&[(&file, "the input")], &[at(name)]).expect_err(name);
+            assert!(failure.diagnostics[0].message.contains("never changed"), "{name}");
+            assert!(prepare(&[], &[file.clone(), at(name)]).is_err(), "{name} twice");
+        }
+        for (one, other) in [("new", "x/../new"), ("new", "loop/new"), ("x/new", "loop/x/new")] {
+            assert!(prepare(&[], &[at(one), at(other)]).is_err(), "{one} {other}");
+        }
+        assert!(prepare(&[(&file, "the input")], &[at("a"), at("b"), at("x/a")]).is_ok());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5, "the probe was left behind");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_said_as_the_user_wrote_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let message = |path: PathBuf| prepare(&[], &[path]).expect_err("refused").diagnostics[0].message.clone();
+        let missing = message(folder.path().join("no/out.mlir"));
+        assert!(missing.ends_with("no`") && missing.contains("out.mlir`: there is no folder"), "{missing}");
+        assert!(!missing.contains(".part"), "{missing}");
+        assert!(message(folder.path().to_owned()).contains("it is a folder"));
+        fs::write(folder.path().join("file"), "").unwrap();
+        assert!(message(folder.path().join("file/out")).contains("there is no folder"));
     }
 }

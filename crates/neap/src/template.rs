@@ -5,6 +5,7 @@ use crate::cli::SourceFlags;
 use crate::drive::Setup;
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
+use crate::writers;
 use neap_ir::diag::Diagnostic;
 use neap_ir::{Attr, Module, Span, plan};
 
@@ -32,13 +33,8 @@ impl Template {
     /// # Errors
     /// There is none.
     pub fn wanted(template: Option<&Template>, kind: Kind) -> Result<&Template, Failure> {
-        let name = kind.name();
-        match template {
-            Some(template) if template.input.kind == kind => Ok(template),
-            Some(template) => Err(Failure::usage(format!("`{}` is no {name} model", template.input.name))),
-            None => Err(Failure::usage(format!("the plan goes into a {name} model, and none is given"))
-                .help("`--template` names the model file that the plan was made from")),
-        }
+        writers::fits(template.map(|template| &template.input), kind)?;
+        Ok(template.unwrap_or_else(|| unreachable!("what fits is there")))
     }
 
     /// Refuses a plan that was made from another graph.

@@ -12,12 +12,14 @@ use crate::cli::{Common, Plan, PrintIr, SummaryKind};
 use crate::drive::{self, Job, Planned, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::Input;
-use crate::outputs::{self, Output};
+use crate::outputs::{self, Output, Reads};
 use crate::progress::Progress;
 use crate::report::{self, Source};
 use crate::size::grouped;
 use crate::streams::Streams;
 use crate::summary::{self, Summary};
+use crate::verbs::plan;
+use crate::weights;
 use crate::writers::{self, Writer};
 use neap_ir::Span;
 use neap_ir::diag::Diagnostic;
@@ -101,16 +103,21 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let listed = models(request)?;
     let writers: Vec<Writer> =
         request.outputs.iter().map(|path| Writer::choose(path, request.to.as_deref())).collect::<Result<_, _>>()?;
-    if writers.iter().any(|writer| !matches!(writer, Writer::Mlir | Writer::Json)) {
-        return Err(Failure::usage("several models go to `.mlir` or `.json` together"));
+    let wrong = |writer: &Writer| !matches!(writer, Writer::Mlir | Writer::Json);
+    if let Some(at) = writers.iter().position(wrong) {
+        let several = if request.share_arena { "--share-arena" } else { "--concurrent" };
+        let output = request.outputs[at].display();
+        return Err(Failure::usage(format!("`{output}`: this writer knows one model, and `{several}` plans several"))
+            .help("write `.mlir` (all plans) or `.json` (all figures), or plan the models one at a time"));
     }
     let written: Vec<PathBuf> = request.outputs.iter().chain(&common.summary_file).cloned().collect();
-    let read: Vec<&Path> = listed.iter().map(PathBuf::as_path).collect();
-    outputs::distinct(&read, &written)?;
+    let mut reads: Vec<Reads<'_>> = listed.iter().map(|path| (path.as_path(), "an input")).collect();
+    reads.extend(common.source.files());
+    outputs::prepare(&reads, &written)?;
     let mut plans: Vec<Planning> = Vec::new();
     for path in &listed {
         if plans.iter().all(|plan| plan.path != *path) {
-            match one(path, request, streams)? {
+            match one(path, request, &written, streams)? {
                 Ok(planning) => plans.push(planning),
                 Err(exit) => return Ok(exit),
             }
@@ -174,15 +181,22 @@ fn models(request: &Plan) -> Result<Vec<PathBuf>, Failure> {
 const MOST: u64 = 1 << 16;
 
 /// Plans one file; what is wrong with it is said.
-fn one(path: &Path, request: &Plan, streams: &mut Streams<'_>) -> Result<Result<Planning, Exit>, Failure> {
+fn one(
+    path: &Path,
+    request: &Plan,
+    written: &[PathBuf],
+    streams: &mut Streams<'_>,
+) -> Result<Result<Planning, Exit>, Failure> {
     // A budget is one of the whole.
     let common = Common { input: path.to_owned(), budgets: Vec::new(), ..request.common.clone() };
     let text = common.pipeline.as_deref().unwrap_or("plan");
     let pipeline = Pipeline::parse(text).map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))?;
     let input = Input::read(path, streams)?;
+    weights::spare(&input, written)?;
     let source = Source { name: &input.name, text: input.text(), line: 0 };
     let setup = Setup::new(&common.source, input.kind.profile())?;
     let outcome = input.module(&common.source.dims).and_then(|module| {
+        plan::holds_something(&input, &module)?;
         let job = Job {
             name: &input.name,
             common: &common,

@@ -3,6 +3,7 @@
 use crate::cli::SummaryKind;
 use crate::drive::Planned;
 use crate::exit::{Exit, Failure};
+use crate::input::{Input, Kind};
 use crate::npu::{Judged, Npu};
 use crate::summary;
 use crate::template::Template;
@@ -91,8 +92,80 @@ impl Writer {
 
     /// Whether the plan goes into a model file.
     pub fn needs_template(self) -> bool {
-        matches!(self, Writer::Tflite | Writer::Onnx | Writer::Schedule | Writer::Steps)
+        self.template().is_some()
     }
+
+    /// Whether what is written is itself a model.
+    pub fn is_model(self) -> bool {
+        matches!(self, Writer::Tflite | Writer::Onnx)
+    }
+
+    /// The kind of the file that the plan goes into, or is told in the terms of.
+    fn template(self) -> Option<Kind> {
+        match self {
+            Writer::Tflite => Some(Kind::Tflite),
+            Writer::Onnx => Some(Kind::Onnx),
+            Writer::Schedule | Writer::Steps | Writer::Memory | Writer::Spills => Some(Kind::Npu),
+            Writer::Mlir | Writer::Json | Writer::Csv | Writer::C | Writer::Memref => None,
+        }
+    }
+}
+
+/// What is known of a run before its plan is made.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The model file that the plan would go into.
+    pub model: Option<&'a Input>,
+    /// Whether the plan is one with spills.
+    pub spills: bool,
+    /// Whether there is a plan for each of several ranges of sizes.
+    pub buckets: bool,
+    /// Whether offsets are asked for by a flag.
+    pub offsets: Option<bool>,
+}
+
+/// Refuses what cannot be written before there is a plan: nobody waits for a message that was certain.
+///
+/// # Errors
+/// The first writer that would have nothing to write.
+pub fn possible(writers: &[Writer], asked: Asked<'_>) -> Result<(), Failure> {
+    for writer in writers {
+        match writer.template() {
+            Some(_) if matches!(writer, Writer::Memory | Writer::Spills) && !asked.spills => return Err(no_places()),
+            None if asked.spills => return Err(spills_only()),
+            None => {}
+            Some(_) if asked.buckets => return Err(one_plan()),
+            Some(kind) => fits(asked.model, kind)?,
+        }
+    }
+    if asked.offsets.is_some() && !writers.contains(&Writer::Tflite) {
+        return Err(Failure::usage("`--offsets` is about a `.tflite` that is written, and none is asked for"));
+    }
+    Ok(())
+}
+
+/// Whether a model file is there and of a kind.
+///
+/// # Errors
+/// It is not.
+pub fn fits(model: Option<&Input>, kind: Kind) -> Result<(), Failure> {
+    let name = kind.name();
+    match model {
+        Some(model) if model.kind == kind => Ok(()),
+        Some(model) => Err(Failure::usage(format!("`{}` is no {name} model", model.name))),
+        None => Err(Failure::usage(format!("no {name} model is given, and the plan goes into one"))
+            .help("`--template` names the model file that the plan was made from")),
+    }
+}
+
+fn one_plan() -> Failure {
+    let failure = Failure::usage("a model file holds one plan, not one for each bucket");
+    failure.help("write `.mlir`, `.json` or `.csv`, or plan one size with `--dim`")
+}
+
+fn spills_only() -> Failure {
+    let failure = Failure::usage("a plan with spills is written as schedule, steps, memory or spills");
+    failure.help("`--summary-file` writes the summary; `--summary=json` is for scripts")
 }
 
 /// What a plan is written with.
@@ -134,8 +207,7 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
             .ok_or_else(|| Failure::usage("the pipeline makes no plan to write").help("add `assign-offsets` to it"))
     };
     if writer.needs_template() && !planned.smaller.is_empty() {
-        return Err(Failure::usage("a model file holds one plan, not one for each bucket")
-            .help("write `.mlir`, `.json` or `.csv`, or plan one size with `--dim`"));
+        return Err(one_plan());
     }
     Ok(match writer {
         Writer::Mlir => modules(planned, with.options).into_bytes(),
@@ -150,13 +222,13 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
             neap_emit::c::write(&planned.module).map_err(refused)?.into_bytes()
         }
         Writer::Tflite => {
-            let template = Template::wanted(with.template, crate::input::Kind::Tflite)?;
+            let template = Template::wanted(with.template, Kind::Tflite)?;
             let options = neap_emit::tflite::Options { offsets: with.offsets };
             neap_emit::tflite::write(&template.input.bytes, &template.source, &planned.module, options)
                 .map_err(refused)?
         }
         Writer::Onnx => {
-            let template = Template::wanted(with.template, crate::input::Kind::Onnx)?;
+            let template = Template::wanted(with.template, Kind::Onnx)?;
             let order = match with.node_order {
                 Some(order) => order.to_vec(),
                 None => neap_emit::onnx::outline(&template.input.bytes)
@@ -166,7 +238,7 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
             neap_emit::onnx::reordered(&template.input.bytes, &order).map_err(refused)?
         }
         Writer::Schedule | Writer::Steps => {
-            let template = Template::wanted(with.template, crate::input::Kind::Npu)?;
+            let template = Template::wanted(with.template, Kind::Npu)?;
             let npu = Npu::read(&template.input.bytes)?;
             npu_file(writer, &npu, &npu.order(&planned.module)?)?
         }
@@ -187,10 +259,7 @@ pub fn npu_file(writer: Writer, npu: &Npu, judged: &Judged) -> Result<Vec<u8>, F
         Writer::Memory | Writer::Spills if plan.offsets.is_empty() => return Err(no_places()),
         Writer::Memory => emit::memory_text(graph, plan),
         Writer::Spills => emit::spills_text(graph, plan),
-        _ => {
-            let failure = Failure::usage("a plan with spills is written as schedule, steps, memory or spills");
-            return Err(failure.help("`--summary-file` writes the summary; `--summary=json` is for scripts"));
-        }
+        _ => return Err(spills_only()),
     };
     Ok(text.into_bytes())
 }

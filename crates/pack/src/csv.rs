@@ -54,6 +54,8 @@ pub struct TableError {
     pub line: usize,
     /// What is wrong there.
     pub message: String,
+    /// Whether the table is right and names a region that is not among those which were given.
+    pub unknown_region: bool,
 }
 
 impl fmt::Display for TableError {
@@ -83,7 +85,9 @@ pub fn read_csv(text: &str, ends: Ends, regions: &[(String, Region)]) -> Result<
         by_name: FxHashMap::default(),
     };
     for (name, region) in regions {
-        reader.by_name.insert(name.clone(), RegionId(reader.regions.len() as u32));
+        if reader.by_name.insert(name.clone(), RegionId(reader.regions.len() as u32)).is_some() {
+            return Err(error(at, format!("region `{name}` is declared twice")));
+        }
         reader.regions.push(name.clone());
         reader.capacities.push(*region);
     }
@@ -105,6 +109,7 @@ pub fn read_csv(text: &str, ends: Ends, regions: &[(String, Region)]) -> Result<
     let inclusive = reader.inclusive();
     let problem = Problem::new(items, reader.capacities, Vec::new(), Vec::new()).map_err(|e| TableError {
         line: item_of(&e).and_then(|item| rows.get(item)).copied().unwrap_or(at),
+        unknown_region: false,
         message: e.message(&|id| names.get(id.index()).map_or_else(|| id.to_string(), |name| format!("`{name}`"))),
     })?;
     Ok(Table { problem, names, regions: reader.regions, inclusive })
@@ -148,7 +153,7 @@ fn gap_text(gap: &Gap) -> String {
 }
 
 fn error(line: usize, message: impl Into<String>) -> TableError {
-    TableError { line, message: message.into() }
+    TableError { line, message: message.into(), unknown_region: false }
 }
 
 fn item_of(error: &ProblemError) -> Option<usize> {
@@ -287,7 +292,8 @@ impl Reader {
             return Ok(id);
         }
         if !self.open {
-            return Err(error(at, format!("region `{name}` does not exist; there are {}", self.regions.join(", "))));
+            let message = format!("region `{name}` is not declared; there are {}", self.regions.join(", "));
+            return Err(TableError { unknown_region: true, ..error(at, message) });
         }
         let id = RegionId(self.regions.len() as u32);
         self.by_name.insert(name.to_owned(), id);

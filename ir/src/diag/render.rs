@@ -16,7 +16,7 @@ const NEAR: usize = 30;
 /// The text that diagnostics speak about.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// What to call it: a path, `<stdin>`.
+    /// What to call it: a path, `<stdin>`; nothing for what is about no file.
     pub name: &'a str,
     /// The bytes that were read: spans count from their start.
     pub text: &'a [u8],
@@ -99,7 +99,9 @@ fn excerpts<'a>(diagnostic: &Diagnostic, source: &Source<'a>, lines: &Lines) -> 
     let related = diagnostic.related.iter().filter(|(span, _)| !span.is_none());
     places.extend(related.map(|(span, label)| Place::new(*span, Some(label), source, lines)));
     let Some(main) = places.first().map(|first| first.line) else {
-        return vec![Origin::path(source.name.to_owned()).into()];
+        // What is about no file, such as the command line, has no place at all.
+        let origin = (!source.name.is_empty()).then(|| Origin::path(source.name.to_owned()).into());
+        return origin.into_iter().collect();
     };
     let (near, far): (Vec<_>, Vec<_>) = places.into_iter().partition(|place| place.line.abs_diff(main) <= NEAR);
     let mut elements = vec![excerpt(&near, source, lines)];

@@ -7,6 +7,7 @@ use super::flatbuffer::{Bytes, Malformed, Table};
 use super::schema::{self, Field, Kind};
 use neap_ir::Span;
 use neap_ir::diag::Diagnostic;
+use std::collections::BTreeSet;
 
 /// The most dimensions that a tensor may have; real ones have at most 8.
 const MAX_RANK: usize = 64;
@@ -114,6 +115,14 @@ pub fn read(bytes: &[u8]) -> Result<Model, Vec<Diagnostic>> {
             Err(errors)
         }
     }
+}
+
+/// The names of the model's `external_buffer_groups`: files beside it with bytes of constants. What cannot be read names nothing.
+pub fn external_files(bytes: &[u8]) -> BTreeSet<String> {
+    let bytes = Bytes::new(bytes);
+    let groups = bytes.root().and_then(|root| root.vector(8, 4)?.tables());
+    let names = groups.into_iter().flatten().filter_map(|group| group.string(0).ok());
+    names.filter(|name| !name.is_empty()).collect()
 }
 
 fn read_model(bytes: &Bytes<'_>, errors: &mut Vec<Diagnostic>) -> Result<Model, Malformed> {

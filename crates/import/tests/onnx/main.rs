@@ -2,7 +2,7 @@
 
 mod message;
 
-use message::{Graph, Message, ints, node, sample, value, weights};
+use message::{Graph, Message, external, ints, node, sample, value, weights};
 use neap_import::{is_onnx, read_onnx};
 use neap_ir::print::{PrintOptions, print};
 use neap_ir::{Attr, Module, OpId};
@@ -320,6 +320,35 @@ fn what_is_no_onnx_file_is_told() {
         assert!(!is_onnx(bytes));
     }
     assert!(!is_onnx(b"module {\n}\n"));
+}
+
+#[test]
+fn files_with_weights_are_named_wherever_a_tensor_stands() {
+    let tensor = |file: &str| external("w", &[1], file);
+    let attribute = |field: u64, message: Message| Message::default().put(5, Message::default().put(field, message));
+    let inner = Graph { constants: vec![tensor("branch.bin")], ..Graph::default() }.message("g");
+    let not_external = tensor("never.bin").int(14, 0);
+    let graph = Graph {
+        nodes: vec![
+            node("If", &["c"], &["r"]).with_graph("then_branch", inner),
+            attribute(5, tensor("value.bin")),
+            attribute(10, tensor("list.bin")),
+            attribute(22, Message::default().put(1, tensor("sparse.bin")).put(2, tensor("places.bin"))),
+        ],
+        constants: vec![tensor("main.bin"), tensor("main.bin"), weights("unnamed", &[1]), not_external],
+        ..Graph::default()
+    };
+    let function = Message::default().put(7, attribute(5, tensor("function.bin")));
+    let training = Message::default().put(1, Message::default().put(5, tensor("training.bin")));
+    let file = [graph.file(17), Message::default().put(25, function).put(20, training).0].concat();
+    let found: Vec<String> = neap_import::external_files(&file).into_iter().collect();
+    let wanted =
+        ["branch.bin", "function.bin", "list.bin", "main.bin", "places.bin", "sparse.bin", "training.bin", "value.bin"];
+    assert_eq!(found, wanted);
+    // What is cut names what can be read, and never more.
+    for end in 0..file.len() {
+        assert!(neap_import::external_files(&file[..end]).iter().all(|name| wanted.contains(&name.as_str())));
+    }
 }
 
 /// The seeds of the fuzzer in `testdata` are what the tests here make.

@@ -62,6 +62,12 @@ pub(crate) fn weights(name: &str, dims: &[i64]) -> Message {
     tensor.int(2, 1).put(8, name).int(14, 1)
 }
 
+/// A constant of floats whose bytes are in another file.
+pub(crate) fn external(name: &str, dims: &[i64], file: &str) -> Message {
+    let entry = |key: &str, value: &str| Message::default().put(1, key).put(2, value);
+    weights(name, dims).put(13, entry("offset", "0")).put(13, entry("location", file)).put(13, entry("length", "4"))
+}
+
 /// A node.
 pub(crate) fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> Message {
     let node = inputs.iter().fold(Message::default(), |node, name| node.put(1, name));

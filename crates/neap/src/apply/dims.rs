@@ -13,17 +13,12 @@ const BOUNDS: &str = "neap.bounds";
 const DIMS: &str = "neap.dims";
 const BYTES: &str = "neap.bytes";
 
-/// Bounds a named dimension, or an axis of a value, which then gets a name.
-pub(super) fn bound(module: &mut Module, names: &Names, flag: &DimFlag) -> Result<(), Failure> {
+/// Bounds a named dimension, or an axis of a value, which then gets a name; returns the name.
+pub(super) fn bound(module: &mut Module, names: &Names, flag: &DimFlag) -> Result<String, Failure> {
     let known = named(module);
-    let name = if known.contains(&flag.name) {
-        flag.name.clone()
-    } else {
-        let axis = flag.name.rsplit_once('.').and_then(|(value, axis)| Some((value, axis.parse::<usize>().ok()?)));
-        let Some((value, axis)) = axis.and_then(|(value, axis)| Some((names.get(value)?, axis))) else {
-            return Err(unknown(flag, &known));
-        };
-        name_axis(module, value, axis, &flag.name, &known)?
+    let name = match find(module, names, &known, "--dim", &flag.name)? {
+        None => flag.name.clone(),
+        Some((value, axis)) => name_axis(module, value, axis, &flag.name, &known),
     };
     let range = module.i64s_attr(vec![flag.low as i64, flag.high as i64]);
     let mut bounds = match module.remove_attr(module.top(), BOUNDS) {
@@ -35,15 +30,52 @@ pub(super) fn bound(module: &mut Module, names: &Names, flag: &DimFlag) -> Resul
     let at = bounds.partition_point(|(other, _)| module.text(*other) < name.as_str());
     bounds.insert(at, (key, range));
     module.set_attr(module.top(), BOUNDS, Attr::Dict(bounds));
-    Ok(())
+    Ok(name)
 }
 
-fn unknown(flag: &DimFlag, known: &BTreeSet<String>) -> Failure {
-    let failure = Failure::usage(format!("`--dim {}`: there is no dimension of this name", flag.name));
-    match closest(&flag.name, known.iter().map(String::as_str)) {
-        Some(close) => failure.help(format!("did you mean `{close}`?")),
-        None => failure.help("an unnamed dimension is `VALUE.AXIS`, with the axis from 0"),
+/// Whether there is a dimension of a name.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn there(module: &Module, flag: &str, name: &str) -> Result<(), Failure> {
+    find(module, &Names::of(module), &named(module), flag, name).map(drop)
+}
+
+/// The dimension of a name: none for a named one, else a dynamic axis of a value.
+fn find(
+    module: &Module,
+    names: &Names,
+    known: &BTreeSet<String>,
+    flag: &str,
+    name: &str,
+) -> Result<Option<(ValueId, usize)>, Failure> {
+    if known.contains(name) {
+        return Ok(None);
     }
+    let axis = name.rsplit_once('.').and_then(|(value, axis)| Some((value, axis.parse::<usize>().ok()?)));
+    let Some((value, axis)) = axis.and_then(|(value, axis)| Some((names.get(value)?, axis))) else {
+        return Err(unknown(flag, name, known));
+    };
+    let dynamic = module.dynamic_axes(value);
+    if dynamic.contains(&axis) {
+        return Ok(Some((value, axis)));
+    }
+    let failure = Failure::usage(format!("`{flag} {name}`: axis {axis} of the value is not dynamic"));
+    let axes: Vec<String> = dynamic.iter().map(usize::to_string).collect();
+    Err(if axes.is_empty() { failure } else { failure.help(format!("dynamic axes: {}", axes.join(", "))) })
+}
+
+fn unknown(flag: &str, name: &str, known: &BTreeSet<String>) -> Failure {
+    let failure = Failure::usage(format!("`{flag} {name}`: there is no dimension of this name"));
+    if let Some(close) = closest(name, known.iter().map(String::as_str)) {
+        return failure.help(format!("did you mean `{close}`?"));
+    }
+    let listed: Vec<String> = known.iter().take(8).map(|name| format!("`{name}`")).collect();
+    let failure = match listed.is_empty() {
+        true => failure.note("no dimension has a name here"),
+        false => failure.note(format!("there are: {}", listed.join(", "))),
+    };
+    failure.help("an unnamed dimension is `VALUE.AXIS`, with the axis from 0")
 }
 
 /// Names of dimensions in the module.
@@ -65,19 +97,8 @@ fn named(module: &Module) -> BTreeSet<String> {
 }
 
 /// Gives an axis a name: `neap.dims` runs over the `?` of the argument, or of all data results in order.
-fn name_axis(
-    module: &mut Module,
-    value: ValueId,
-    axis: usize,
-    asked: &str,
-    known: &BTreeSet<String>,
-) -> Result<String, Failure> {
-    let dynamic = module.dynamic_axes(value);
-    let Some(at) = dynamic.iter().position(|other| *other == axis) else {
-        let failure = Failure::usage(format!("`--dim {asked}`: axis {axis} of the value is not dynamic"));
-        let axes: Vec<String> = dynamic.iter().map(usize::to_string).collect();
-        return Err(if axes.is_empty() { failure } else { failure.help(format!("dynamic axes: {}", axes.join(", "))) });
-    };
+fn name_axis(module: &mut Module, value: ValueId, axis: usize, asked: &str, known: &BTreeSet<String>) -> String {
+    let at = module.dynamic_axes(value).iter().take_while(|other| **other != axis).count();
     let (values, current) = match module.value(value).def() {
         Def::Result(op, _) => (module.data_results(op).to_vec(), module.attr(op, DIMS).cloned()),
         Def::Arg(block, index) => {
@@ -99,7 +120,7 @@ fn name_axis(
     };
     list[before + at] = Attr::str(&name);
     super::set(module, value, DIMS, Attr::Array(list));
-    Ok(name)
+    name
 }
 
 /// A name that is an identifier of MLIR and new.

@@ -4,32 +4,65 @@
 //! stands in quotes.
 
 use super::names::Names;
+use super::once::Once;
 use crate::exit::Failure;
 use neap_ir::{Module, OpId, plan};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Writes the bytes of a table to the operations that it names.
+/// Writes the bytes of a table to the operations that it names. What is said of one operation counts more than what is said of its kind.
 pub(super) fn write(module: &mut Module, names: &Names, file: &Path) -> Result<(), Failure> {
-    let text = crate::drive::read_text(file)?;
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let wrong = |what: &str| Failure::usage(format!("{}:{}: {what}", file.display(), number + 1));
-        let (name, bytes) = fields(line.trim()).ok_or_else(|| wrong("expected `op,bytes`"))?;
-        if number == 0 && (name.as_str(), bytes) == ("op", "bytes") {
+    let (mut kinds, mut single) = (Vec::new(), Vec::new());
+    let mut said = Once::default();
+    for row in rows(file)? {
+        let ops = kind(module, &row.name);
+        if !ops.is_empty() {
+            kinds.push((ops, row.bytes));
             continue;
         }
-        let bytes = bytes.trim().parse::<u64>().ok().and_then(|bytes| i64::try_from(bytes).ok());
-        let bytes = bytes.ok_or_else(|| wrong("the bytes are no number from 0 to 2^63-1"))?;
-        let mut ops = kind(module, &name);
-        if ops.is_empty() {
-            let value = names.find(module, "--scratch", &name)?;
-            ops.push(module.defining_op(value).ok_or_else(|| wrong("this is an argument, which no operation makes"))?);
-        }
+        let made = module.defining_op(names.find(module, "--scratch", &row.name)?);
+        let made = made.ok_or_else(|| {
+            Failure::usage(format!("{}: `{}` is an argument, which no operation makes", row.place, row.name))
+        })?;
+        said.take(made, format!("{}: {}", row.place, row.name))?;
+        single.push((vec![made], row.bytes));
+    }
+    for (ops, bytes) in kinds.into_iter().chain(single) {
         for op in ops {
             let bytes = module.i64_attr(bytes);
             module.set_attr(op, plan::SCRATCH, bytes);
         }
     }
     Ok(())
+}
+
+/// A line of the table.
+struct Row {
+    place: String,
+    name: String,
+    bytes: i64,
+}
+
+/// The lines behind the header, each about another name.
+fn rows(file: &Path) -> Result<Vec<Row>, Failure> {
+    let text = crate::input::text(file)?;
+    let mut rows: Vec<Row> = Vec::new();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let place = format!("{}:{}", file.display(), number + 1);
+        let wrong = |what: &str| Failure::usage(format!("{place}: {what}"));
+        let (name, bytes) = fields(line.trim()).ok_or_else(|| wrong("expected `op,bytes`"))?;
+        if number == 0 && (name.as_str(), bytes) == ("op", "bytes") {
+            continue;
+        }
+        let bytes = bytes.trim().parse::<u64>().ok().and_then(|bytes| i64::try_from(bytes).ok());
+        let bytes = bytes.ok_or_else(|| wrong("the bytes are no number from 0 to 2^63-1"))?;
+        if let Some(before) = seen.insert(name.clone(), number + 1) {
+            return Err(wrong(&format!("`{name}` is in line {before} already")));
+        }
+        rows.push(Row { place, name, bytes });
+    }
+    Ok(rows)
 }
 
 /// All operations of a kind.

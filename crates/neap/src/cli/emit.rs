@@ -41,6 +41,7 @@ pub(super) fn to() -> Arg {
         "WRITER",
         "Writes the outputs as mlir, memref, json, csv, tflite, onnx or c, whatever their extension",
     )
+    .requires("output")
 }
 
 /// `--template MODEL`.

@@ -143,7 +143,7 @@ pub(super) fn mlir(command: Command) -> Command {
         switch("verify-diagnostics", "Compares diagnostics with `// expected-error @+1 {{..}}` comments"),
         switch("mlir-print-op-generic", "Prints everything in the generic form"),
         path("mlir-pass-pipeline-crash-reproducer", "F", "Writes a reproducer when a pass fails"),
-        switch("run-reproducer", "Runs the pipeline that a reproducer holds"),
+        switch("run-reproducer", "Runs the pipeline that a reproducer holds").conflicts_with("pass-pipeline"),
     ];
     command.args(args.map(|arg| arg.help_heading("As in mlir-opt")))
 }
@@ -158,7 +158,7 @@ pub(super) fn passes(command: Command) -> Command {
             .require_equals(true)
             .default_missing_value("")
             .action(ArgAction::Append)
-            .conflicts_with("pass-pipeline")
+            .conflicts_with_all(["pass-pipeline", "run-reproducer"])
             .help(summary)
             .help_heading("Passes, run in the order given (default: the pipeline `plan`)")
     }))

@@ -1,7 +1,7 @@
 //! The command line of `neap pack`. MiniMalloc's users find their flags: `--capacity --input --output --timeout --validate`.
 
 use super::values::{self, ArenaFlag, Timeout};
-use super::{flags, many, one, required, switch};
+use super::{file, flags, many, one, required, switch};
 use clap::{ArgAction, ArgMatches, Command};
 use neap_pack::Method;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ pub(super) fn command() -> Command {
 pub(super) fn read(matches: &ArgMatches) -> Pack {
     Pack {
         input: one(matches, "input").unwrap_or_else(|| required(matches, "FILE")),
-        output: one(matches, "output"),
+        output: file(matches, "output"),
         capacity: one(matches, "capacity"),
         arenas: many(matches, "arena"),
         method: one(matches, "method").unwrap_or(Method::Search),

@@ -7,17 +7,17 @@ use crate::cli::{Emit, PrintIr};
 use crate::drive::{self, Job, Planned, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
-use crate::outputs::{self, Output};
+use crate::outputs::{self, Output, Reads};
 use crate::progress::Progress;
 use crate::report::{self, Source};
 use crate::runtime_order;
 use crate::streams::Streams;
 use crate::summary::Check;
 use crate::template::Template;
-use crate::writers::{self, With, Writer};
+use crate::weights;
+use crate::writers::{self, Asked, With, Writer};
 use neap_ir::print::PrintOptions;
 use neap_passes::pipeline::Pipeline;
-use std::path::PathBuf;
 
 /// Runs the verb.
 ///
@@ -27,10 +27,15 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let common = &request.common;
     let writers: Vec<Writer> =
         request.outputs.iter().map(|path| Writer::choose(path, request.to.as_deref())).collect::<Result<_, _>>()?;
-    let read: Vec<_> = std::iter::once(&common.input).chain(&request.template).map(PathBuf::as_path).collect();
-    outputs::distinct(&read, &request.outputs)?;
+    let mut reads: Vec<Reads<'_>> = vec![(&common.input, "the input")];
+    reads.extend(request.template.iter().map(|path| (path.as_path(), "the template")));
+    reads.extend(common.source.files());
+    outputs::prepare(&reads, &request.outputs)?;
     let input = Input::read(&common.input, streams)?;
     let file = request.template.as_ref().map(|path| Input::read(path, streams)).transpose()?;
+    file.iter().try_for_each(|file| weights::spare(file, &request.outputs))?;
+    let asked = Asked { model: file.as_ref(), spills: false, buckets: false, offsets: request.offsets };
+    writers::possible(&writers, asked)?;
     let setup = Setup::new(&common.source, file.as_ref().map_or(Kind::Text, |file| file.kind).profile())?;
     let offsets = writers::offsets(request.offsets, &setup.name)?;
     let mut planned = match planned(request, &input, &setup, streams) {
@@ -51,6 +56,10 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let with = With { options: PrintOptions::default(), template: template.as_ref(), node_order, offsets };
     let mut files = Vec::new();
     for (path, writer) in request.outputs.iter().zip(writers) {
+        let moved =
+            template.as_ref().filter(|_| writer.is_model()).and_then(|file| weights::missing(&file.input, path));
+        let source = Source { name: "", text: &[], line: 0 };
+        streams.say(&report::text(moved.as_slice(), source, streams.colour_err));
         files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, with)? });
     }
     outputs::write_all(&files)?;

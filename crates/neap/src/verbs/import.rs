@@ -1,12 +1,15 @@
 //! `neap import`: a model file as a module in text.
 
-use crate::cli::Import;
+use crate::apply;
+use crate::cli::{DimFlag, Import};
 use crate::drive;
 use crate::exit::{Exit, Failure};
 use crate::input::Input;
 use crate::outputs::{self, Output};
 use crate::report::{self, Source};
 use crate::streams::Streams;
+use crate::weights;
+use neap_ir::Module;
 use neap_ir::print::{PrintOptions, print};
 
 /// Runs the verb.
@@ -15,9 +18,11 @@ use neap_ir::print::{PrintOptions, print};
 /// What is wrong, when it is not about a place in the input; the rest has been said.
 pub(crate) fn run(request: &Import, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     let written: Vec<_> = request.output.iter().cloned().collect();
-    outputs::distinct(&[&request.input], &written)?;
+    outputs::prepare(&[(&request.input, "the input")], &written)?;
     let input = Input::read(&request.input, streams)?;
-    let module = match input.module(&request.dims).and_then(|module| drive::valid(&module).map(|()| module)) {
+    weights::spare(&input, &written)?;
+    let module = input.module(&request.dims).and_then(|module| drive::valid(&module).map(|()| module));
+    let module = match module.and_then(|module| bounded(&module, &request.dims).map(|()| module)) {
         Ok(module) => module,
         Err(failure) => {
             let source = Source { name: &input.name, text: input.text(), line: 0 };
@@ -34,4 +39,9 @@ pub(crate) fn run(request: &Import, streams: &mut Streams<'_>) -> Result<Exit, F
         }
         None => streams.deliver(&text),
     }
+}
+
+/// Whether the model has all the dimensions of which a size is given.
+fn bounded(module: &Module, dims: &[DimFlag]) -> Result<(), Failure> {
+    dims.iter().try_for_each(|dim| apply::dims::there(module, "--dim", &dim.name))
 }

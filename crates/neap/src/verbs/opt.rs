@@ -6,11 +6,12 @@ use crate::cli::{Opt, SummaryKind};
 use crate::drive::{self, Job, Planned, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Input, Kind};
-use crate::outputs::{self, Output};
+use crate::outputs::{self, Output, Reads};
 use crate::progress::Progress;
 use crate::report::{self, Source};
 use crate::streams::Streams;
-use crate::writers::{self, With, Writer};
+use crate::weights;
+use crate::writers::{self, Asked, With, Writer};
 use crate::{proofs, reproducer, stub};
 use neap_ir::diag::Diagnostic;
 use neap_ir::diag::expected::check_expected;
@@ -37,12 +38,27 @@ pub(crate) fn run(request: &Opt, streams: &mut Streams<'_>) -> Result<Exit, Fail
             .flatten()
             .cloned()
             .collect();
-    outputs::distinct(&[&common.input], &written)?;
+    let mut reads: Vec<Reads<'_>> = vec![(&common.input, "the input")];
+    reads.extend(common.source.files());
+    outputs::prepare(&reads, &written)?;
     let input = Input::read(&common.input, streams)?;
+    weights::spare(&input, &written)?;
     let setup = Setup::new(&common.source, input.kind.profile())?;
     let text = String::from_utf8_lossy(input.text());
     let whole = [Chunk { text: &text, offset: 0, line: 0 }];
     let chunks = if request.split_input { split_input(&text) } else { whole.to_vec() };
+    let writer = request.output.as_deref().and_then(Writer::of);
+    match writer {
+        Some(Writer::Mlir) | None => {}
+        Some(_) if chunks.len() > 1 => return Err(several()),
+        Some(writer) => {
+            let buckets = common.buckets.is_some();
+            writers::possible(&[writer], Asked { model: None, spills: false, buckets, offsets: None })?;
+        }
+    }
+    if input.is_empty() && common.summary != SummaryKind::Json {
+        streams.say(&format!("warning: {} is empty\n", input.name));
+    }
     let mut done = Done::default();
     for chunk in &chunks {
         let source = Source { name: &input.name, text: chunk.text.as_bytes(), line: chunk.line };
@@ -154,7 +170,7 @@ fn finish(request: &Opt, setup: &Setup, done: &Done, streams: &mut Streams<'_>) 
             let bytes = match (Writer::of(path), done.planned.as_slice()) {
                 (None | Some(Writer::Mlir), _) => printed.join("// -----\n").into_bytes(),
                 (Some(writer), [planned]) => writers::write(writer, planned, With { options, ..With::default() })?,
-                (Some(_), _) => return Err(Failure::usage("only modules as text can go to one file together")),
+                (Some(_), _) => return Err(several()),
             };
             files.push(Output { path: path.clone(), bytes });
         }
@@ -178,6 +194,10 @@ fn finish(request: &Opt, setup: &Setup, done: &Done, streams: &mut Streams<'_>) 
     }
     outputs::write_all(&files)?;
     streams.deliver(&product)
+}
+
+fn several() -> Failure {
+    Failure::usage("only modules as text can go to one file together").help("write `.mlir`, or one module at a time")
 }
 
 /// `--list-passes`.

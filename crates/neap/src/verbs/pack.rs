@@ -20,7 +20,7 @@ use neap_pack::{
 /// The table is wrong, or nothing fits.
 pub(crate) fn run(request: &Pack, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     let written: Vec<_> = request.output.iter().cloned().collect();
-    outputs::distinct(&[&request.input], &written)?;
+    outputs::prepare(&[(&request.input, "the input")], &written)?;
     let table = read(request, streams)?;
     let outcome = pack(request, &table, streams);
     let Some(solution) = outcome.solution.as_ref().filter(|_| outcome.verdict == Verdict::Fits) else {
@@ -48,7 +48,23 @@ fn read(request: &Pack, streams: &mut Streams<'_>) -> Result<Table, Failure> {
         .iter()
         .map(|arena| (arena.name.clone(), Region { capacity: Some(arena.size), align: arena.align.unwrap_or(1) }));
     let regions: Vec<_> = one.into_iter().chain(several).collect();
-    read_csv(text, ends, &regions).map_err(|error| Failure::input(format!("{}: {error}", input.name)))
+    let table = read_csv(text, ends, &regions).map_err(|error| {
+        let message = format!("{}: {error}", input.name);
+        match error.unknown_region {
+            true => Failure::usage(message).help("`--arena NAME=SIZE` declares an arena; a table may name those alone"),
+            false => Failure::input(message),
+        }
+    })?;
+    match &table.regions[..] {
+        [only] if only == "arena" => Ok(table),
+        named if regions.is_empty() => {
+            let message = format!("{}: the column `region` names {}", input.name, named.join(", "));
+            let flags: Vec<String> = named.iter().map(|name| format!("--arena {name}=SIZE")).collect();
+            Err(Failure::usage(message + ", of which no size is given")
+                .help(format!("declare what the table names: `{}`", flags.join(" "))))
+        }
+        _ => Ok(table),
+    }
 }
 
 fn pack(request: &Pack, table: &Table, streams: &mut Streams<'_>) -> Outcome {

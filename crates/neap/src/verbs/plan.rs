@@ -6,7 +6,7 @@ use crate::drive::{self, Job, Planned, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
 use crate::npu::Npu;
-use crate::outputs::{self, Output};
+use crate::outputs::{self, Output, Reads};
 use crate::prices;
 use crate::progress::Progress;
 use crate::proofs;
@@ -16,11 +16,12 @@ use crate::streams::Streams;
 use crate::stub;
 use crate::template::Template;
 use crate::together;
-use crate::writers::{self, With, Writer};
+use crate::weights;
+use crate::writers::{self, Asked, With, Writer};
+use neap_ir::Module;
 use neap_ir::diag::Diagnostic;
 use neap_ir::print::PrintOptions;
 use neap_passes::pipeline::Pipeline;
-use std::path::PathBuf;
 
 /// Runs the verb.
 ///
@@ -41,19 +42,33 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         .chain(&common.certificate)
         .cloned()
         .collect();
-    let read: Vec<_> = std::iter::once(&common.input).chain(&request.template).map(PathBuf::as_path).collect();
-    outputs::distinct(&read, &written)?;
+    let mut reads: Vec<Reads<'_>> = vec![(&common.input, "the input")];
+    reads.extend(request.template.iter().map(|path| (path.as_path(), "the template")));
+    reads.extend(common.source.files());
+    outputs::prepare(&reads, &written)?;
     let text = common.pipeline.as_deref().unwrap_or("plan");
     let pipeline = Pipeline::parse(text).map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))?;
     let input = Input::read(&common.input, streams)?;
+    let named = request.template.as_ref().map(|path| Input::read(path, streams)).transpose()?;
+    [Some(&input), named.as_ref()].into_iter().flatten().try_for_each(|file| weights::spare(file, &written))?;
+    let model = named.as_ref().or(Some(&input).filter(|input| input.kind != Kind::Text));
+    let spills = request.objective != Objective::Peak;
+    if spills && input.kind != Kind::Npu {
+        let failure =
+            Failure::usage(format!("`--objective {}`: `{}` is no NPU graph", request.objective.name(), input.name));
+        return Err(failure.note("only NPU graphs have memories to spill from and pipes to run on"));
+    }
+    let asked = Asked { model, spills, buckets: common.buckets.is_some(), offsets: request.offsets };
+    writers::possible(&writers, asked)?;
     let source = Source { name: &input.name, text: input.text(), line: 0 };
-    if request.objective != Objective::Peak {
+    if spills {
         return spilled(request, &input, &writers, source, streams);
     }
     let setup = Setup::new(&common.source, input.kind.profile())?;
     let offsets = writers::offsets(request.offsets, &setup.name)?;
     let options = PrintOptions::default();
     let outcome = input.module(&common.source.dims).and_then(|module| {
+        holds_something(&input, &module)?;
         let job = Job {
             name: &input.name,
             common,
@@ -87,7 +102,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let shown: Vec<Diagnostic> = shown.cloned().collect();
     streams.say(&report::text(&shown, source, colour));
     streams.say(&planned.said);
-    let template = template(request, &input, &writers, &setup, &planned, streams)?;
+    let template = template(named, &input, &writers, request, &setup, &planned)?;
     let found = runtime_order::report(template.as_ref(), &mut planned, &setup);
     if let Some(advice) = found.as_ref().and_then(|found| runtime_order::advice(&found.peaks)) {
         streams.say(&report::text(&[advice], source, colour));
@@ -96,6 +111,9 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let with = With { options, template: template.as_ref(), node_order, offsets };
     let mut files = Vec::new();
     for (path, writer) in request.outputs.iter().zip(writers) {
+        let moved =
+            template.as_ref().filter(|_| writer.is_model()).and_then(|file| weights::missing(&file.input, path));
+        streams.say(&report::text(moved.as_slice(), Source { name: "", text: &[], line: 0 }, colour));
         files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, with)? });
     }
     files.extend(stub::file(common, &setup, std::iter::once(&planned.module)));
@@ -123,15 +141,6 @@ fn spilled(
     source: Source<'_>,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
-    if let Some(flag) = ignored(request) {
-        let failure =
-            Failure::usage(format!("`{flag}` has no meaning with `--objective {}`", request.objective.name()));
-        return Err(failure.note("the memories and their sizes are those of the NPU"));
-    }
-    if input.kind != Kind::Npu {
-        let failure = Failure::usage(format!("`{}` is no NPU graph", input.name));
-        return Err(failure.note("only NPU graphs have memories to spill from and pipes to run on"));
-    }
     let judged = Npu::read(&input.bytes).and_then(|npu| npu.spilled(request.objective).map(|judged| (npu, judged)));
     let (npu, judged) = match judged {
         Ok(judged) => judged,
@@ -156,41 +165,34 @@ fn spilled(
     streams.deliver(&summary)
 }
 
-/// A flag that a plan with spills could not honour.
-fn ignored(request: &Plan) -> Option<&'static str> {
-    let (common, source) = (&request.common, &request.common.source);
-    let given = [
-        ("--pass-pipeline", common.pipeline.is_some()),
-        ("--budget", !common.budgets.is_empty()),
-        ("--time-limit", common.time_limit.is_some()),
-        ("--no-check", common.no_check),
-        ("--template", request.template.is_some()),
-        ("--profile", source.profile.is_some()),
-        ("--arena", !source.arenas.is_empty()),
-        ("--keep", !source.keep.is_empty()),
-        ("--pin", !source.pins.is_empty()),
-        ("--external", !source.external.is_empty()),
-        ("--no-reuse", source.no_reuse),
-    ];
-    given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+/// Whether there is anything to plan.
+///
+/// # Errors
+/// There is nothing.
+pub(crate) fn holds_something(input: &Input, module: &Module) -> Result<(), Failure> {
+    if module.functions().iter().any(|func| module.entry(*func).is_some()) {
+        return Ok(());
+    }
+    let what = if input.is_empty() { "is empty" } else { "has no function with a body" };
+    Err(Failure::input(format!("`{}` {what}: there is nothing to plan", input.name)))
 }
 
 /// The model file that the plan goes into, where a writer asks for one: the one that is named, else the input.
 fn template(
-    request: &Plan,
+    named: Option<Input>,
     input: &Input,
     writers: &[Writer],
+    request: &Plan,
     setup: &Setup,
     planned: &Planned,
-    streams: &mut Streams<'_>,
 ) -> Result<Option<Template>, Failure> {
     let needed = writers.iter().any(|writer| writer.needs_template());
     let resorted = input.kind == Kind::Onnx && setup.profile.resorts && planned.summary.is_some();
     if !resorted && !needed {
         return Ok(None);
     }
-    let file = match &request.template {
-        Some(path) => Input::read(path, streams)?,
+    let file = match named {
+        Some(file) => file,
         None if input.kind == Kind::Text => return Ok(None),
         None => input.clone(),
     };
