@@ -48,7 +48,7 @@ pub static INFO: PassInfo = PassInfo {
         OptionSpec {
             name: "effort",
             summary: "most work of the search, in nodes times storages",
-            default: "3000000000",
+            default: "600000000",
         },
     ],
     build: |options| {

@@ -22,17 +22,26 @@ enum Weight {
     Size,
 }
 
-/// Above this many items the last turn joins in: it pays where much is loose.
+/// Above this many items much is loose: other turns, and longer ones, pay.
 const LOOSE: usize = 600;
 
 /// A valley rule, a weight, and the noise on it in 64ths.
-const TURNS: [(Rule, Weight, u64); 6] = [
+type Turn = (Rule, Weight, u64);
+
+const TURNS: [Turn; 5] = [
     (Rule::Tightest, Weight::LifeLoad, 8),
     (Rule::Fewest, Weight::LoadArea, 8),
     (Rule::Fewest, Weight::Life, 8),
     (Rule::Tightest, Weight::Size, 28),
     (Rule::Narrowest, Weight::Degree, 16),
-    (Rule::Tightest, Weight::LoadArea, 8),
+];
+
+/// The same above [`LOOSE`] items.
+const LOOSE_TURNS: [Turn; 4] = [
+    (Rule::Fewest, Weight::LoadArea, 20),
+    (Rule::Tightest, Weight::LoadArea, 14),
+    (Rule::Tightest, Weight::LifeLoad, 8),
+    (Rule::Narrowest, Weight::Degree, 16),
 ];
 
 /// Rounds of turns after which short searches join in, and how many a round.
@@ -76,9 +85,11 @@ impl<'a> Restarts<'a> {
         }
         self.search.set_capacity(self.plain, capacity);
         let last = self.search.nodes.saturating_add(nodes);
-        let fresh = (0, 2 * self.plain.len() as u64 + 16);
+        let items = self.plain.len() as u64;
+        let (turns, first): (&[Turn], u64) =
+            if self.plain.len() > LOOSE { (&LOOSE_TURNS, 24 * items) } else { (&TURNS, 2 * items + 16) };
+        let fresh = (0, first);
         let (mut turn, mut limit) = self.pending.get(&capacity).copied().unwrap_or(fresh);
-        let turns = if self.plain.len() > LOOSE { &TURNS[..] } else { &TURNS[..TURNS.len() - 1] };
         loop {
             let (rule, weight, noise) = turns[turn % turns.len()];
             let priority = self.priority(weight, noise);
