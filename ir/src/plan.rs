@@ -43,6 +43,8 @@ pub const ALIGN: &str = "neap.align";
 pub const OFFSET: &str = "neap.offset";
 /// `arena`, `held` or `external`, on arguments and function results.
 pub const IO: &str = "neap.io";
+/// The arena whose capacity an external argument or result takes bytes of: the caller's memory is in it.
+pub const EXTERNAL_IN: &str = "neap.external_in";
 /// What a function needs: the largest number of bytes live at one step.
 pub const PEAK: &str = "neap.peak";
 /// What a function needs: the largest end of a storage.

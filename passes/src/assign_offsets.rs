@@ -26,7 +26,7 @@ mod write;
 
 use crate::analysis::Flow;
 use crate::analysis::names::{op_name, value_name};
-use crate::analysis::pack_problem::{Arena, Packing, arenas};
+use crate::analysis::pack_problem::{Arena, Packing, arenas_of};
 use crate::analysis::timeline::Kind;
 use crate::analysis::values::{Home, Sharing};
 use crate::pass::{Context, OptionSpec, Pass, PassInfo};
@@ -86,7 +86,7 @@ impl Pass for AssignOffsets {
         planned_callees(module, func, cx)?;
         fresh_views(module, func, cx)?;
         let flow = Flow::new(module, func, cx.facts, cx.profile, Sharing::PLANNED)?;
-        let arenas = arenas(module)?;
+        let arenas = arenas_of(module, func)?;
         let packing = Packing::new(module, &flow, &arenas, cx.profile)?;
         let method = self.method.or_else(|| packer_of(cx.profile)).unwrap_or(Method::Search);
         let nodes = self.effort / (packing.storages.len() as u64).max(FEW);
@@ -181,6 +181,9 @@ fn planned_callees(module: &Module, func: OpId, cx: &Context<'_>) -> Result<(), 
 /// Names of the arenas as a message lists them.
 fn arena_names(arenas: &[Arena]) -> String {
     let name = |arena: &Arena| match arena.capacity {
+        Some(bytes) if arena.external > 0 => {
+            format!("@{} ({bytes} bytes beside the caller's {})", arena.name, arena.external)
+        }
         Some(bytes) => format!("@{} ({bytes} bytes)", arena.name),
         None => format!("@{}", arena.name),
     };

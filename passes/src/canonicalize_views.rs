@@ -23,6 +23,7 @@
 
 mod candidates;
 mod fused;
+mod handed;
 mod view;
 pub(crate) mod window;
 mod worth;
@@ -112,7 +113,8 @@ fn views(module: &mut Module, op: OpId, returned: &Returned, cx: &mut Context<'_
         let Some(operand) = row.view_operand(index) else { continue };
         let must = row.views.iter().any(|view| view.must && view.results.contains(index));
         let permitted = if must { Ok(()) } else { permitted(module, op, result, operand, returned, cx) };
-        match permitted.and_then(|()| view::byte_offset(module, cx.facts, op, row, index, operand)) {
+        let placed = permitted.and_then(|()| view::byte_offset(module, cx.facts, op, row, index, operand));
+        match placed.and_then(|at| handed::on(module, cx.facts, op, (result, operand), at).map(|()| at)) {
             Ok(byte_offset) => found.push(View { result: index as u32, operand: operand as u32, byte_offset }),
             Err(why) if must => return Err(windowed(module, op, &why)),
             Err(why) => refuse(module, op, &format!("is no view: {why}"), cx),

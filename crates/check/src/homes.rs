@@ -77,11 +77,12 @@ fn arenas(module: &Module) -> Vec<Arena> {
 
 impl<'a> Homes<'a> {
     pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, sizes: &'a Sizes) -> Homes<'a> {
-        let arenas = arenas(module);
+        let (mut arenas, mut violations) = (arenas(module), Vec::new());
+        callers(module, func, &mut arenas, &mut violations);
         let table = vec![None; module.value_count()];
         let planned = module.attr(func, plan::ARENA_BYTES).is_some();
         let (views, external) = (FxHashMap::default(), external(module, func));
-        let (violations, rows) = (Vec::new(), vec![OnceLock::new(); module.op_count()]);
+        let rows = vec![OnceLock::new(); module.op_count()];
         let mut homes = Homes {
             module,
             facts,
@@ -408,6 +409,29 @@ impl<'a> Homes<'a> {
 fn first_number(attr: &Attr) -> Option<u64> {
     let number = attr.as_i64().or_else(|| attr.as_i64s()?.first().copied())?;
     u64::try_from(number).ok()
+}
+
+/// Takes off what the caller's arguments and results need of arenas that they are said to lie in.
+fn callers(module: &Module, func: OpId, arenas: &mut [Arena], out: &mut Vec<Violation>) {
+    let last = module.entry(func).and_then(|block| module.terminator(block));
+    let results: Vec<ValueId> = last.into_iter().flat_map(|last| module.data_operands(last)).collect();
+    let args = module.func_args(func).iter().enumerate();
+    let said =
+        args.map(|(at, value)| (*value, [plan::IO, plan::EXTERNAL_IN].map(|key| module.arg_attr(func, at, key))));
+    let handed = results.iter().enumerate();
+    let handed =
+        handed.map(|(at, value)| (*value, [plan::IO, plan::EXTERNAL_IN].map(|key| module.result_attr(func, at, key))));
+    for (value, [io, lies]) in said.chain(handed) {
+        let symbol = lies.and_then(Attr::as_symbol).filter(|_| io.and_then(Attr::as_str) == Some("external"));
+        let Some(arena) = symbol.and_then(|name| arenas.iter_mut().find(|arena| arena.name == name)) else { continue };
+        let (Some(capacity), Ok(bytes)) = (arena.capacity, module.value_bytes(value)) else { continue };
+        arena.capacity = Some(capacity.saturating_sub(bytes));
+        if bytes > capacity {
+            let range = Range { arena: arena.name.clone(), start: 0, end: bytes };
+            let (function, span) = (names::func(module, func), module.op(func).span);
+            out.push(Violation::Capacity { function, value: names::value(module, value), range, capacity, span });
+        }
+    }
 }
 
 /// Results that the function returns in the caller's own bytes, unless they are its arguments.

@@ -144,6 +144,11 @@ pub enum Violation {
 }
 
 impl Violation {
+    /// Whether only a figure is wrong that the plan states about itself, not what it does.
+    pub fn is_figure(&self) -> bool {
+        matches!(self, Violation::Number { .. } | Violation::Bound { .. } | Violation::Certificate { .. })
+    }
+
     /// The violation as a message, with the next thing to try.
     pub fn diagnostic(&self) -> Diagnostic {
         let (message, span) = self.message();

@@ -300,3 +300,30 @@ fn fused_operations_keep_what_members_ask() {
         );
     }
 }
+
+#[test]
+fn a_false_figure_hides_nothing_at_another_size() {
+    // At the bound, the second part lies behind the first; at a smaller size it does not.
+    let source = r#"module attributes {neap.bounds = {N = [1, 4]}} {
+  func.func @main(%x: tensor<1x?xi8> {neap.dims = ["N"]}) -> tensor<2x?xi8> {
+    %a = "neap.opaque"(%x) {neap.dims = ["N"]} : (tensor<1x?xi8>) -> tensor<1x?xi8>
+    %b = "tfl.concatenation"(%x, %a) {axis = 0 : i32, fused_activation_function = "NONE", neap.dims = ["N"]} : (tensor<1x?xi8>, tensor<1x?xi8>) -> tensor<2x?xi8>
+    return %b : tensor<2x?xi8>
+  }
+}"#;
+    let plan = |peak: u64| {
+        let argument = source.replace("neap.dims = [\"N\"]})", "neap.dims = [\"N\"], neap.offset = 8 : i64})");
+        let attributes = format!("attributes {{neap.arena_bytes = 12 : i64, neap.peak = {peak} : i64}}");
+        let function = argument.replace("-> tensor<2x?xi8> {\n", &format!("-> tensor<2x?xi8> {attributes} {{\n"));
+        let part = function.replace(
+            "{neap.dims = [\"N\"]} : (tensor<1x?xi8>) ->",
+            "{neap.dims = [\"N\"], neap.offsets = array<i64: 4>} : (tensor<1x?xi8>) ->",
+        );
+        let placed = "neap.dims = [\"N\"], neap.offsets = array<i64: 0>, neap.place = [{operand = 1 : i64, byte_offset = 4 : i64}]} : (tensor<1x?xi8>, tensor";
+        part.replace("neap.dims = [\"N\"]} : (tensor<1x?xi8>, tensor", placed)
+    };
+    for peak in [12, 13] {
+        refused(source, &plan(peak), |v| matches!(v, Violation::Part { byte_offset: 4, .. }));
+    }
+    refused(source, &plan(13), Violation::is_figure);
+}

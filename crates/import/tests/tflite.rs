@@ -4,7 +4,7 @@ mod support;
 
 use neap_import::read_tflite;
 use neap_ir::{Attr, Module, OpId};
-use support::{G, O, Opt, T, model, sample};
+use support::{G, O, Opt, T, model, sample, with_control};
 
 fn ops<'a>(module: &'a Module, func: &str) -> Vec<(&'a str, OpId)> {
     let func = module.symbol(func).expect("the function");
@@ -55,6 +55,52 @@ fn chain(operators: Vec<O>, tensors: usize) -> G {
 fn errors(graph: G) -> Vec<String> {
     let file = model(&[graph], &[vec![]]);
     read_tflite(&file).expect_err("a broken file").into_iter().map(|error| error.message).collect()
+}
+
+/// Three operators that read one value.
+fn three() -> G {
+    let operators = (1..4).map(|to| O(59, vec![0], vec![to], Opt::None)).collect();
+    let mut graph = chain(operators, 4);
+    graph.outputs = vec![1, 2, 3];
+    graph
+}
+
+#[test]
+fn control_dependencies_are_tokens() {
+    // 0 before 1 and 2, twice; 1 before 2. Signed numbers are doubled.
+    let file = with_control(&three(), &[1, 1, 4, 0, 4, 0, 2, 2, 4, 0, 4]);
+    let module = read_tflite(&file).expect("a good file");
+    let ops: Vec<OpId> = ops(&module, "main").into_iter().map(|(_, op)| op).collect();
+    let waits = |op: OpId| -> Vec<Option<OpId>> {
+        let tokens = module.operands(op).filter(|value| module.is_token(*value));
+        tokens.map(|token| module.defining_op(token)).collect()
+    };
+    assert_eq!(waits(ops[0]), []);
+    assert_eq!(waits(ops[1]), [Some(ops[0])]);
+    assert_eq!(waits(ops[2]), [Some(ops[0]), Some(ops[1])]);
+    // One token for all that wait for it, behind the data.
+    assert_eq!(module.results(ops[0]).len(), 2);
+    assert!(module.is_token(module.results(ops[0])[1]) && !module.is_token(module.operand(ops[2], 0)));
+    assert_eq!(module.results(ops[2]).len(), 1);
+}
+
+#[test]
+fn control_dependencies_that_are_wrong_are_told() {
+    let said = |bytes: &[u8]| {
+        let errors = read_tflite(&with_control(&three(), bytes)).expect_err("a broken list");
+        errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join("\n")
+    };
+    let place = "metadata `model_control_dependencies`: ";
+    let malformed = format!("{place}buffer 1 holds no list of pairs of operators");
+    // Cut short, too long, another version, nothing at all, a number of subgraphs without an end.
+    for bytes in [&[1, 1, 1, 0][..], &[1, 1, 0, 0], &[2, 0], &[], &[1, 0xff, 0xff, 0xff, 0xff, 0x0f], &[1; 6]] {
+        assert_eq!(said(bytes), malformed, "{bytes:?}");
+    }
+    assert_eq!(said(&[1, 2, 0, 0]), format!("{place}it speaks of 2 subgraphs, the model has 1"));
+    assert_eq!(said(&[1, 1, 1, 0, 6]), format!("{place}subgraph 0: of operators 0 and 3 one is none of its 3"));
+    assert_eq!(said(&[1, 1, 1, 1, 2]), format!("{place}subgraph 0: of operators -1 and 1 one is none of its 3"));
+    let backwards = "subgraph 0: operator 2 must run before operator 1, but does not come before it";
+    assert_eq!(said(&[1, 1, 1, 4, 2]), format!("{place}{backwards}"));
 }
 
 #[test]

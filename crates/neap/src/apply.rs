@@ -63,11 +63,12 @@ pub fn apply(module: &mut Module, flags: &SourceFlags, profile: &Profile, facts:
         pin(module, value, flag);
     }
     for name in &flags.external {
+        let (name, arena) = in_arena(module, name);
         let value = names.find(module, "--external", name)?;
         outside.take(value, format!("--external {name}"))?;
         kept.free(&value, &format!("--external {name}"))?;
         placed.free(&value, &format!("--external {name}"))?;
-        external(module, value, name)?;
+        external(module, value, name, arena)?;
     }
     if let Some(file) = &flags.scratch {
         scratch::write(module, &names, file)?;
@@ -143,12 +144,23 @@ fn pin(module: &mut Module, value: ValueId, flag: &PinFlag) {
     set(module, value, PIN, offsets);
 }
 
-fn external(module: &mut Module, value: ValueId, name: &str) -> Result<(), Failure> {
+/// The value's name, and the arena that the caller's memory is in: `NAME@ARENA`, where such an arena is declared.
+fn in_arena<'n>(module: &Module, name: &'n str) -> (&'n str, Option<&'n str>) {
+    let declared = |arena: &str| module.symbol(arena).is_some_and(|op| module.op_name(op) == plan::ARENA);
+    match name.rsplit_once('@') {
+        Some((name, arena)) if !name.is_empty() && declared(arena) => (name, Some(arena)),
+        _ => (name, None),
+    }
+}
+
+fn external(module: &mut Module, value: ValueId, name: &str, arena: Option<&str>) -> Result<(), Failure> {
+    let lies = arena.map(Attr::symbol);
     let mut found = false;
     if let Def::Arg(block, index) = module.value(value).def() {
         let func = module.region_op(module.block_region(block));
         if module.entry(func) == Some(block) && module.functions().contains(&func) {
             module.set_arg_attr(func, index as usize, IO, Some(Attr::str("external")));
+            module.set_arg_attr(func, index as usize, plan::EXTERNAL_IN, lies.clone());
             found = true;
         }
     }
@@ -161,6 +173,7 @@ fn external(module: &mut Module, value: ValueId, name: &str) -> Result<(), Failu
         .collect();
     for (func, index) in returns {
         module.set_result_attr(func, index, IO, Some(Attr::str("external")));
+        module.set_result_attr(func, index, plan::EXTERNAL_IN, lies.clone());
         found = true;
     }
     let wrong = || {

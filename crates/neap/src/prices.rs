@@ -4,7 +4,7 @@
 
 use crate::cli::{Common, SourceFlags};
 use crate::drive::{self, Job, Reproducer};
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::summary::{Price, Summary};
 use neap_ir::Module;
@@ -22,7 +22,13 @@ pub fn add(job: &Job<'_>, module: &Module, summary: &mut Summary) -> Result<(), 
         let job = Job { common: &common, reproducer: Reproducer::Never, ..*job };
         let mut quiet = std::io::sink();
         let progress = Progress::new(&mut quiet, false, common.time_limit);
-        let Some(other) = drive::run(&job, module.clone(), &progress)?.summary else { continue };
+        let other = match drive::run(&job, module.clone(), &progress) {
+            Ok(planned) => planned.summary,
+            // What does not fit without the flag has no price.
+            Err(failure) if failure.exit == Exit::Demand => None,
+            Err(failure) => return Err(failure),
+        };
+        let Some(other) = other else { continue };
         for function in &mut summary.functions {
             let before = other.functions.iter().find(|other| other.name == function.name);
             // Other functions than the value's own cost the same.

@@ -74,7 +74,7 @@ impl Verifier<'_> {
                 plan::OFFSET => self.number(op, key, value, -1),
                 "neap.bytes" | "neap.pin" if value.as_i64().is_some() => self.number(op, key, value, 0),
                 "neap.bytes" | "neap.pin" => self.numbers(op, key, value, 1, 0),
-                plan::ARENA => self.arenas(op, key, value, 1, symbols),
+                plan::ARENA | plan::EXTERNAL_IN => self.arenas(op, key, value, 1, symbols),
                 _ => self.word(op, &format!(" of {what}"), key, value),
             }
         }

@@ -5,11 +5,12 @@
 //! what an earlier body yields) are kept apart by name.
 
 use super::Flow;
+use super::names::value_name;
 use super::storage::StorageId;
 use super::timeline::Kind;
 use crate::profile::Profile;
 use neap_ir::diag::Diagnostic;
-use neap_ir::{Module, OpId, Span};
+use neap_ir::{Attr, Module, OpId, Span, plan};
 use neap_pack::{Item, ItemId, Problem, Region};
 
 /// A piece of memory that the module declares, or the one that is there without a declaration.
@@ -21,6 +22,8 @@ pub struct Arena {
     pub declared: Option<OpId>,
     /// Bytes available; as many as needed without a number.
     pub capacity: Option<u64>,
+    /// Bytes of it that are the caller's: a function's external arguments and results.
+    pub external: u64,
     /// All offsets are multiples of this.
     pub align: u64,
 }
@@ -40,12 +43,54 @@ pub fn arenas(module: &Module) -> Result<Vec<Arena>, Diagnostic> {
             (size, align) => (size.flatten(), align.flatten().unwrap_or(1)),
         };
         let name = module.sym_name(op).unwrap_or("arena").to_owned();
-        found.push(Arena { name, declared: Some(op), capacity, align });
+        found.push(Arena { name, declared: Some(op), capacity, external: 0, align });
     }
     if found.is_empty() {
-        found.push(Arena { name: "arena".to_owned(), declared: None, capacity: None, align: 1 });
+        found.push(Arena { name: "arena".to_owned(), declared: None, capacity: None, external: 0, align: 1 });
     }
     Ok(found)
+}
+
+/// The arenas as far as a function may fill them: what its external arguments and results take of one is not available.
+///
+/// # Errors
+/// What [`arenas`] says, and an arena that the caller's bytes alone do not fit into.
+pub fn arenas_of(module: &Module, func: OpId) -> Result<Vec<Arena>, Diagnostic> {
+    let mut arenas = arenas(module)?;
+    for arena in &mut arenas {
+        let inside = external(module, func, &arena.name);
+        let bytes = inside.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+        let Some(capacity) = arena.capacity else { continue };
+        let Some(left) = capacity.checked_sub(bytes) else {
+            let list: Vec<String> = inside.iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
+            let message = format!(
+                "no plan can fit: the caller's arguments and results need {bytes} bytes of @{}, which has {capacity} (short by {})",
+                arena.name,
+                bytes - capacity
+            );
+            let error = Diagnostic::error(module.op(func).span, message);
+            return Err(error.note(format!("in @{}: {}", arena.name, list.join(", "))).unmet());
+        };
+        (arena.capacity, arena.external) = (Some(left), bytes);
+    }
+    Ok(arenas)
+}
+
+/// Names and bytes of a function's external arguments and results that lie in an arena. A value that is both, or a result twice, has bytes in
+/// each place.
+fn external(module: &Module, func: OpId, arena: &str) -> Vec<(String, u64)> {
+    let counts = |io: Option<&Attr>, lies: Option<&Attr>| {
+        io.and_then(Attr::as_str) == Some("external") && lies.and_then(Attr::as_symbol) == Some(arena)
+    };
+    let args = module.func_args(func).iter().copied().enumerate().filter(|(index, _)| {
+        counts(module.arg_attr(func, *index, plan::IO), module.arg_attr(func, *index, plan::EXTERNAL_IN))
+    });
+    let last = module.entry(func).and_then(|block| module.terminator(block));
+    let results = last.into_iter().flat_map(|last| module.data_operands(last)).enumerate().filter(|(index, _)| {
+        counts(module.result_attr(func, *index, plan::IO), module.result_attr(func, *index, plan::EXTERNAL_IN))
+    });
+    let sized = |(_, value)| (value_name(module, value), module.value_bytes(value).unwrap_or(0));
+    args.chain(results).map(sized).collect()
 }
 
 /// Steps of the operations whose results the runtime allocates by itself, ascending: it plans what comes after one of them when that has run.

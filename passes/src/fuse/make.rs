@@ -4,6 +4,7 @@ use super::movement::{
     cuts_by_attribute, joins_by_attribute, permutes_by_attribute, reshapes_by_type, spreads_by_attribute,
 };
 use super::term::{Form, Shape, Tables, Term};
+use super::translate::OWN;
 use crate::callees::facts_of;
 use crate::pass::Context;
 use neap_ir::facts::Key;
@@ -11,6 +12,9 @@ use neap_ir::{Attr, Module, OpId, OpSpec, Ty, Type, ValueId};
 
 /// What names the operation that another one is made like.
 const NAMES: &[&str] = &["neap.name", "neap.names"];
+
+/// The names of a result's dimensions.
+const DIMS: &str = "neap.dims";
 
 /// By kind of term: an operation of the block that others can be made like.
 #[derive(Clone, Default)]
@@ -25,7 +29,9 @@ pub(super) struct Patterns {
 impl Patterns {
     pub(super) fn of(module: &Module, cx: &Context<'_>, ops: &[OpId]) -> Patterns {
         let mut found = Patterns::default();
-        for op in ops {
+        // What is said of one operation's bytes holds for no other.
+        let general = |op: &&OpId| OWN.iter().all(|key| *key == DIMS || module.attr(**op, key).is_none());
+        for op in ops.iter().filter(general) {
             let row = facts_of(module, cx.facts, *op);
             let fits = [
                 (&mut found.perm, permutes_by_attribute(module, row, *op)),
@@ -44,7 +50,8 @@ impl Patterns {
     }
 
     /// The operation that one for `term` is made like.
-    pub(super) fn like(&self, tables: &Tables, ops: &[OpId], term: &Term) -> Option<OpId> {
+    pub(super) fn like(&self, tables: &Tables, ops: &[OpId], term: &Term, form: Form) -> Option<OpId> {
+        tables.names(form)?;
         match term {
             Term::Perm(..) => self.perm,
             Term::Cut(..) => self.cut,
@@ -63,7 +70,7 @@ impl Patterns {
 /// The type of a form.
 fn ty(module: &mut Module, tables: &Tables, form: Form) -> Ty {
     match tables.shape(form).clone() {
-        Shape::Dense { elem, dims } => module.intern_ty(Type::Tensor { shape: Some(dims), elem, encoding: None }),
+        Shape::Dense { elem, dims, .. } => module.intern_ty(Type::Tensor { shape: Some(dims), elem, encoding: None }),
         Shape::Other(ty) => ty,
     }
 }
@@ -109,8 +116,9 @@ pub(super) fn make(
         .attrs(like)
         .iter()
         .map(|(key, attr)| (module.text(*key).to_owned(), attr.clone()))
-        .filter(|(key, _)| !NAMES.contains(&key.as_str()))
+        .filter(|(key, _)| !NAMES.contains(&key.as_str()) && key != DIMS)
         .collect();
+    let dims: Vec<Attr> = tables.names(form)?.into_iter().map(Attr::str).collect();
     let props: Vec<(String, Attr)> = module
         .props(like)
         .into_iter()
@@ -119,7 +127,8 @@ pub(super) fn make(
         .collect();
     let (name, loc, span) = (module.op_name(like).to_owned(), module.op(before).loc.clone(), module.op(before).span);
     let result = ty(module, tables, form);
-    let attrs = attrs.iter().map(|(key, attr)| (key.as_str(), attr.clone())).collect();
+    let named = (!dims.is_empty()).then_some((DIMS, Attr::Array(dims)));
+    let attrs = attrs.iter().map(|(key, attr)| (key.as_str(), attr.clone())).chain(named).collect();
     let made = module.create(OpSpec { name: &name, operands, results: &[result], attrs, loc: loc.clone() });
     if module.props(like).is_some() {
         module.ensure_props(made);

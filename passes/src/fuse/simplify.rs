@@ -111,7 +111,7 @@ fn picked(terms: &Terms, module: &Module, cx: &Context<'_>, ops: &[OpId]) -> FxH
                 Term::Op(at, _) => {
                     (Source::Op(*at as usize), cost_of(module, cx, graph, ops[*at as usize], &class.nodes))
                 }
-                _ => match patterns.like(&graph.analysis, ops, term) {
+                _ => match patterns.like(&graph.analysis, ops, term, class.data) {
                     Some(like) => {
                         (Source::Made(like, term.clone()), cost(module, graph, class.data, term).saturating_add(1))
                     }

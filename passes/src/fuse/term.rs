@@ -5,7 +5,7 @@
 //! ([`super::law`]) are about these; an operation goes where its class also holds something cheaper.
 
 use egg::{Analysis, DidMerge, EGraph, Id, Language};
-use neap_ir::{Dim, Ty};
+use neap_ir::{Dim, Ty, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 
@@ -16,10 +16,25 @@ pub(super) struct Form(u32);
 /// What a form is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Shape {
-    /// Row-major without gaps.
-    Dense { elem: Ty, dims: Vec<Dim> },
+    /// Row-major without gaps. Unknown dimensions are told apart by their names, by number; none where a law made the shape.
+    Dense { elem: Ty, dims: Vec<Dim>, names: Option<u32> },
     /// Anything else: no law knows its elements.
     Other(Ty),
+}
+
+/// What an unknown dimension is called.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum DimName {
+    /// By the model: equal names are equal sizes.
+    Given(String),
+    /// Not at all: it is the dimension of this value.
+    Of(ValueId, usize),
+}
+
+impl DimName {
+    fn given(&self) -> Option<&str> {
+        if let DimName::Given(name) = self { Some(name) } else { None }
+    }
 }
 
 /// A term. The numbers stand for what the [`Tables`] have; the form is that of the term's own value.
@@ -178,6 +193,7 @@ pub(super) struct Tables {
     /// The real numbers that quantized types stand for.
     pub(super) real: Option<Ty>,
     pub(super) forms: Numbered<Shape>,
+    pub(super) names: Numbered<Vec<DimName>>,
     pub(super) perms: Numbered<Vec<u32>>,
     pub(super) windows: Numbered<Vec<Span>>,
     pub(super) margins: Numbered<Margins>,
@@ -212,10 +228,20 @@ impl Tables {
         self.dims(form)?.iter().map(|dim| if let Dim::Known(size) = dim { Some(*size) } else { None }).collect()
     }
 
+    /// The names of the dimensions that are not known; none where one of them has no name.
+    pub(super) fn names(&self, form: Form) -> Option<Vec<&str>> {
+        match self.shape(form) {
+            Shape::Dense { dims, .. } if !dims.contains(&Dim::Dynamic) => Some(Vec::new()),
+            Shape::Dense { names: Some(names), .. } => self.names.get(*names).iter().map(DimName::given).collect(),
+            Shape::Dense { names: None, .. } => None,
+            Shape::Other(_) => Some(Vec::new()),
+        }
+    }
+
     /// Other dimensions, the same elements.
     pub(super) fn reshaped(&mut self, form: Form, dims: Vec<Dim>) -> Option<Form> {
         let elem = self.elem(form)?;
-        Some(self.form(Shape::Dense { elem, dims }))
+        Some(self.form(Shape::Dense { elem, dims, names: None }))
     }
 
     /// The form of a window of another one.

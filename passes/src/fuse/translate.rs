@@ -1,7 +1,8 @@
 //! From a block's operations to terms.
 
 use super::movement::{Movement, movement, part_of};
-use super::term::{Form, Function, Graph, Margins, Shape, Tables, Term};
+use super::term::{DimName, Form, Function, Graph, Margins, Shape, Tables, Term};
+use crate::analysis::names::dim_name;
 use crate::callees::facts_of;
 use crate::params;
 use crate::pass::Context;
@@ -36,7 +37,7 @@ const NEUTRAL: &[(&str, i64, &[usize])] = &[
 ];
 
 /// Attributes that tie an operation to its own shape.
-const OWN: &[&str] = &["neap.bytes", "neap.scratch", "neap.align", "neap.cycles", "neap.pipe", "neap.dims"];
+pub(super) const OWN: &[&str] = &["neap.bytes", "neap.scratch", "neap.align", "neap.cycles", "neap.pipe", "neap.dims"];
 
 /// What makes two operations one function.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -68,7 +69,7 @@ pub(super) fn terms(module: &mut Module, cx: &Context<'_>, ops: &[OpId], equal: 
 struct Builder<'a, 'c> {
     cx: &'a Context<'c>,
     graph: Graph,
-    forms: FxHashMap<Ty, Form>,
+    forms: FxHashMap<(Ty, Option<u32>), Form>,
     kinds: FxHashMap<Kind, u32>,
     leaves: Vec<ValueId>,
     class: FxHashMap<ValueId, Id>,
@@ -78,12 +79,18 @@ struct Builder<'a, 'c> {
 impl Builder<'_, '_> {
     fn form(&mut self, module: &Module, value: ValueId) -> Form {
         let ty = module.value_ty(value);
-        if let Some(form) = self.forms.get(&ty) {
+        let axes = module.dynamic_axes(value);
+        let name = |axis: &usize| match dim_name(module, value, *axis) {
+            Some(name) => DimName::Given(name),
+            None => DimName::Of(value, *axis),
+        };
+        let names = (!axes.is_empty()).then(|| self.graph.analysis.names.number(axes.iter().map(name).collect()));
+        if let Some(form) = self.forms.get(&(ty, names)) {
             return *form;
         }
         let shape = match module.ty(ty) {
             Type::Tensor { shape: Some(dims), elem, encoding: None } => {
-                Shape::Dense { elem: *elem, dims: dims.clone() }
+                Shape::Dense { elem: *elem, dims: dims.clone(), names }
             }
             _ => Shape::Other(ty),
         };
@@ -93,7 +100,7 @@ impl Builder<'_, '_> {
             self.graph.analysis.lossless.insert(elem);
         }
         let form = self.graph.analysis.form(shape);
-        self.forms.insert(ty, form);
+        self.forms.insert((ty, names), form);
         form
     }
 

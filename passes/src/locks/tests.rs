@@ -134,6 +134,52 @@ fn every_conflict_is_ordered_and_no_edge_can_go() {
 }
 
 #[test]
+fn tokens_that_are_there_are_kept_and_make_no_further_edge() {
+    let facts = facts();
+    let mut source = Random(23);
+    let (mut kept, mut spared) = (0, 0);
+    for round in 0..300 {
+        let (mut module, func) = random(6 + round % 50, &mut source);
+        let without = {
+            let effects = FuncEffects::of(&module, &facts, func);
+            missing(&module, &facts, func, &effects).0.len()
+        };
+        let block = module.entry(func).expect("a function has a body");
+        let ops: Vec<OpId> = module.block_ops(block).collect();
+        let mut asked = Vec::new();
+        for _ in 0..1 + source.below(6) {
+            let then = 1 + source.below(ops.len() - 2);
+            let first = source.below(then);
+            let there = module.results(ops[first]).iter().copied().find(|value| module.is_token(*value));
+            let token = there.unwrap_or_else(|| {
+                let ty = module.token_ty();
+                module.push_result(ops[first], ty)
+            });
+            module.push_operand(ops[then], token);
+            asked.push((first, then));
+        }
+        let effects = FuncEffects::of(&module, &facts, func);
+        let (locks, _) = missing(&module, &facts, func, &effects);
+        let at = positions(&module, block);
+        let flow = Flow::of(&module, func);
+        let place = |op: &OpId| at[op] as usize;
+        let values: Vec<_> =
+            ops.iter().flat_map(|op| flow.read_by(*op).iter().map(move |from| (place(from), place(op)))).collect();
+        let added: Vec<_> = locks.iter().map(|lock| (place(&lock.before), place(&lock.after))).collect();
+        let given = closure(ops.len(), &values);
+        for (first, then) in asked {
+            assert!(given[first][then], "round {round}: the token from {first} to {then} orders nothing");
+            kept += 1;
+        }
+        for (first, then) in &added {
+            assert!(!given[*first][*then], "round {round}: {first} and {then} are ordered without a lock");
+        }
+        spared += without.saturating_sub(added.len());
+    }
+    assert!(kept > 500 && spared > 50, "the programs are too tame: {kept} tokens, {spared} edges spared");
+}
+
+#[test]
 fn edges_grow_with_the_number_of_accesses() {
     let facts = facts();
     let count = |size| {

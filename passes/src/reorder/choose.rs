@@ -8,7 +8,7 @@
 use super::decide::{self, Ground};
 use super::{Decision, apply, flow, polish};
 use crate::analysis::Flow;
-use crate::analysis::pack_problem::{Packing, arenas};
+use crate::analysis::pack_problem::{Packing, arenas_of};
 use crate::analysis::timeline::EntryId;
 use crate::assign_offsets::{pack, packer_of};
 use crate::pass::Context;
@@ -121,7 +121,7 @@ impl<'f> Choice<'_, 'f> {
 
     /// What the function needs when the profile's own packer places it, and whether that is proved to be the least for any order.
     fn score(&self, module: &Module, flow: &Flow<'_>) -> Result<(Score, bool), Diagnostic> {
-        let packing = Packing::new(module, flow, &arenas(module)?, self.cx.profile)?;
+        let packing = Packing::new(module, flow, &arenas_of(module, flow.timeline.func)?, self.cx.profile)?;
         let method = packer_of(self.cx.profile).unwrap_or(Method::Search);
         let effort = PACK_EFFORT / (packing.storages.len() as u64).max(1);
         let outcome: Outcome = pack(&packing, method, effort, self.cx.stop);

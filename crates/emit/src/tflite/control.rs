@@ -1,18 +1,10 @@
-//! The metadata `model_control_dependencies`: pairs of operators of which the first must run before the second, by their numbers.
-//!
-//! Format: unsigned integers in groups of seven bits, lowest first, the high bit set in all but the last; the version, 1; the number of
-//! subgraphs; for each the number of pairs, then the pairs, as signed integers with the sign in the lowest bit. Source:
-//! `tensorflow/compiler/mlir/lite/experimental/remat/metadata_util.cc`.
+//! The metadata `model_control_dependencies` names operators by their numbers, so a new order of operators gives it new ones.
+//! The format is told where it is read ([`neap_import::tflite::control`]).
 
 use super::layout::Layout;
 use crate::error;
+use neap_import::tflite::control::{NAME, VERSION, parse};
 use neap_ir::diag::Diagnostic;
-
-const NAME: &str = "model_control_dependencies";
-const VERSION: u32 = 1;
-
-/// Pairs of operators by subgraph.
-type Pairs = Vec<Vec<(i32, i32)>>;
 
 /// Gives the pairs in a file the operators' new numbers.
 ///
@@ -71,35 +63,7 @@ fn append(out: &mut Vec<u8>, field: usize, bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
-fn parse(bytes: &[u8]) -> Option<Pairs> {
-    let mut rest = bytes.iter();
-    let mut number = || -> Option<u32> {
-        let mut value = 0u32;
-        for shift in (0..).step_by(7) {
-            let byte = u32::from(*rest.next()?);
-            value |= (byte & 0x7f).checked_mul(1u32.checked_shl(shift)?)?;
-            if byte < 0x80 {
-                break;
-            }
-        }
-        Some(value)
-    };
-    let signed = |value: u32| if value & 1 == 1 { -((value >> 1) as i32) - 1 } else { (value >> 1) as i32 };
-    if number()? != VERSION {
-        return None;
-    }
-    let mut pairs = Vec::new();
-    for _ in 0..number()? {
-        let mut graph = Vec::new();
-        for _ in 0..number()? {
-            graph.push((signed(number()?), signed(number()?)));
-        }
-        pairs.push(graph);
-    }
-    rest.next().is_none().then_some(pairs)
-}
-
-fn serialize(pairs: &Pairs) -> Vec<u8> {
+fn serialize(pairs: &[Vec<(i32, i32)>]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut number = |mut value: u32| {
         while value >= 0x80 {
@@ -124,6 +88,7 @@ fn serialize(pairs: &Pairs) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use neap_import::tflite::control::Pairs;
 
     #[test]
     fn pairs_are_read_as_they_were_written() {
@@ -136,7 +101,7 @@ mod tests {
             assert_eq!(parse(&[bytes, vec![0]].concat()), None);
         }
         // One pair, 1 before 200: version, one subgraph, one pair, 2, 400 in two groups.
-        assert_eq!(serialize(&vec![vec![(1, 200)]]), [1, 1, 1, 2, 0x90, 3]);
+        assert_eq!(serialize(&[vec![(1, 200)]]), [1, 1, 1, 2, 0x90, 3]);
         assert_eq!(parse(&[2, 0]), None);
         assert_eq!(parse(&[1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), None);
     }

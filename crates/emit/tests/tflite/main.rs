@@ -7,18 +7,21 @@ mod support;
 use neap_emit::tflite::{Options, write};
 use neap_import::read_tflite;
 use neap_ir::{Attr, Module, OpId};
-use support::{G, O, Opt, T, model, sample};
+use support::{G, O, Opt, T, model, sample, with_control};
 
 /// Four operators of which the middle two may trade places.
-fn diamond() -> Vec<u8> {
+fn graph() -> G {
     let tensors = ["in", "left", "right", "out"].map(|name| T(name, vec![4], 0, 0)).to_vec();
     let operators = vec![
         O(59, vec![0], vec![1], Opt::None),
         O(101, vec![0], vec![2], Opt::None),
         O(0, vec![1, 2], vec![3], Opt::Ints(11, vec![])),
     ];
-    let graph = G { name: "main", tensors, inputs: vec![0], outputs: vec![3], operators, variables: vec![] };
-    model(&[graph], &[vec![]])
+    G { name: "main", tensors, inputs: vec![0], outputs: vec![3], operators, variables: vec![] }
+}
+
+fn diamond() -> Vec<u8> {
+    model(&[graph()], &[vec![]])
 }
 
 fn ops(module: &Module, func: &str) -> Vec<OpId> {
@@ -63,6 +66,26 @@ fn a_new_order_changes_the_list_of_operators_alone() {
     assert_eq!(names, ["tfl.abs", "tfl.neg", "tfl.add", "func.return"]);
     // And back again.
     assert_eq!(write(&out, &again, &swapped(&again, 0, 1), Options::default()), Ok(file));
+}
+
+#[test]
+fn control_dependencies_get_the_new_numbers() {
+    // Version, subgraphs, pairs, then 1 before 2: signed numbers are doubled.
+    let file = with_control(&graph(), &[1, 1, 1, 2, 4]);
+    let source = read_tflite(&file).expect("a good file");
+    let out = write(&file, &source, &swapped(&source, 0, 1), Options::default()).expect("a legal order");
+    let list = |file: &[u8], bytes: &[u8]| file.windows(bytes.len()).any(|window| window == bytes);
+    // What was the second operator is the first one now.
+    assert!(list(&file, &[1, 1, 1, 2, 4]) && list(&out, &[1, 1, 1, 0, 4]));
+    let again = read_tflite(&out).expect("a good file");
+    let order = ops(&again, "main");
+    assert_eq!(again.op_name(order[0]), "tfl.abs");
+    assert!(again.operands(order[2]).any(|value| again.is_token(value) && again.defining_op(value) == Some(order[0])));
+    // 0 before 1: the other order is no plan of this file.
+    let file = with_control(&graph(), &[1, 1, 1, 0, 2]);
+    let source = read_tflite(&file).expect("a good file");
+    let said = refused(&file, &source, &swapped(&source, 0, 1));
+    assert!(said.contains("operator 0 must run before operator 1, and the plan has it the other way"), "{said}");
 }
 
 #[test]

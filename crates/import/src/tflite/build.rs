@@ -150,6 +150,8 @@ struct State {
     /// The operator that produces each tensor.
     producers: Vec<Option<usize>>,
     no_value: Option<ValueId>,
+    /// The operation of each operator so far.
+    ops: Vec<OpId>,
 }
 
 impl Builder<'_> {
@@ -161,7 +163,8 @@ impl Builder<'_> {
         let outputs: Vec<Ty> = graph.outputs.iter().map(|output| tys[*output]).collect();
         let func = self.module.create_func(&self.names[self.index], &inputs, &outputs);
         let block = self.module.entry(func).expect("a function has a block");
-        let mut state = State { block, values: vec![None; graph.tensors.len()], tys, producers, no_value: None };
+        let values = vec![None; graph.tensors.len()];
+        let mut state = State { block, values, tys, producers, no_value: None, ops: Vec::new() };
         for (position, input) in graph.inputs.iter().enumerate() {
             let name = Attr::str(&graph.tensors[*input].name);
             self.module.set_arg_attr(func, position, "neap.name", Some(name));
@@ -174,7 +177,24 @@ impl Builder<'_> {
         for number in 0..graph.operators.len() {
             self.operator(graph, number, &mut state);
         }
+        self.control(graph, &state);
         self.results(graph, &mut state);
+    }
+
+    /// A token from each operator to those that must wait for it.
+    fn control(&mut self, graph: &Graph, state: &State) {
+        let mut last: Option<(usize, ValueId)> = None;
+        for (first, then) in &graph.control {
+            let token = match last {
+                Some((maker, token)) if maker == *first => token,
+                _ => {
+                    let ty = self.module.token_ty();
+                    self.module.push_result(state.ops[*first], ty)
+                }
+            };
+            last = Some((*first, token));
+            self.module.push_operand(state.ops[*then], token);
+        }
     }
 
     fn wrong(&mut self, what: String) -> &mut Diagnostic {
@@ -271,6 +291,7 @@ impl Builder<'_> {
             loc: origin(&self.names[self.index], number),
         });
         self.module.append(state.block, op);
+        state.ops.push(op);
         for (position, output) in operator.outputs.iter().enumerate() {
             state.values[*output].get_or_insert(self.module.results(op)[position]);
         }

@@ -3,6 +3,7 @@
 //! After [`read`] every index is in range: tensors of operators, inputs and outputs, buffers of tensors, codes of operators.
 //! What a subgraph computes is checked when it is built.
 
+use super::control;
 use super::flatbuffer::{Bytes, Malformed, Table};
 use super::schema::{self, Field, Kind};
 use neap_ir::Span;
@@ -52,6 +53,8 @@ pub(crate) struct Graph {
     pub(crate) inputs: Vec<usize>,
     pub(crate) outputs: Vec<usize>,
     pub(crate) operators: Vec<Operator>,
+    /// Pairs of operators, sorted: the first, which the file lists first, must run before the second.
+    pub(crate) control: Vec<(usize, usize)>,
 }
 
 /// A tensor.
@@ -149,7 +152,46 @@ fn read_model(bytes: &Bytes<'_>, errors: &mut Vec<Diagnostic>) -> Result<Model, 
         let graph = read_graph(&model, index, tables.len(), *table, errors)?;
         model.graphs.push(graph);
     }
+    // Numbers of operators mean something only where all of them were read.
+    if errors.is_empty() {
+        read_control(root, &mut model, errors)?;
+    }
     Ok(model)
+}
+
+/// Which operators must run before which, beyond what their tensors say.
+fn read_control(root: Table<'_>, model: &mut Model, errors: &mut Vec<Diagnostic>) -> Result<(), Malformed> {
+    let buffers = root.vector(4, 4)?.tables()?;
+    for entry in root.vector(6, 4)?.tables()? {
+        if entry.string(0)? != control::NAME {
+            continue;
+        }
+        let mut wrong = |what: String| errors.push(error(format!("metadata `{}`: {what}", control::NAME)));
+        let number = entry.i32(1, 0)? as u32 as usize;
+        let Some(buffer) = buffers.get(number) else {
+            wrong(format!("buffer {number} is none of the model's {}", buffers.len()));
+            continue;
+        };
+        let Some(pairs) = control::parse(buffer.vector(0, 1)?.raw(1)?) else {
+            wrong(format!("buffer {number} holds no list of pairs of operators"));
+            continue;
+        };
+        if pairs.len() > model.graphs.len() {
+            wrong(format!("it speaks of {} subgraphs, the model has {}", pairs.len(), model.graphs.len()));
+            continue;
+        }
+        for (index, (graph, pairs)) in model.graphs.iter_mut().zip(&pairs).enumerate() {
+            match control::resolve(pairs, graph.operators.len()) {
+                Ok(pairs) => graph.control.extend(pairs),
+                Err(why) => wrong(format!("subgraph {index}: {why}")),
+            }
+        }
+    }
+    for graph in &mut model.graphs {
+        graph.control.sort_unstable();
+        graph.control.dedup();
+    }
+    Ok(())
 }
 
 fn read_graph(
@@ -178,7 +220,8 @@ fn read_graph(
     };
     let inputs = list(1, "input")?;
     let outputs = list(2, "output")?;
-    let mut graph = Graph { name: table.string(4)?, tensors, inputs, outputs, operators: Vec::new() };
+    let mut graph =
+        Graph { name: table.string(4)?, tensors, inputs, outputs, operators: Vec::new(), control: Vec::new() };
     for (number, operator) in table.vector(3, 4)?.tables()?.into_iter().enumerate() {
         let place = format!("subgraph {index}, operator {number}");
         let reader = OperatorReader { model, place, tensors: graph.tensors.len(), graphs };

@@ -77,6 +77,18 @@ pub(crate) fn model_with<'f>(
     fbb.finished_data().to_vec()
 }
 
+/// A file of one subgraph with the metadata `model_control_dependencies`, whose bytes are these.
+pub(crate) fn with_control(graph: &G, bytes: &[u8]) -> Vec<u8> {
+    model_with(std::slice::from_ref(graph), &[vec![], bytes.to_vec()], |fbb| {
+        let name = fbb.create_string("model_control_dependencies");
+        let start = fbb.start_table();
+        fbb.push_slot_always(at(0), name);
+        fbb.push_slot::<u32>(at(1), 1, 0);
+        let entry = fbb.end_table(start);
+        Some(fbb.create_vector(&[entry]))
+    })
+}
+
 /// The byte offset of a slot in a vtable.
 fn at(slot: u16) -> VOffsetT {
     4 + 2 * slot

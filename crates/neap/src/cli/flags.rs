@@ -50,7 +50,11 @@ pub(super) fn source(command: Command) -> Command {
         list(text("arena", "N=SIZE[:ALIGN]", "Declares an arena, in order of preference").value_parser(arena)),
         list(text("keep", "N", "Keeps a value's bytes from its birth to the end of the run")),
         list(text("pin", "N@OFF", "Places a value at an offset").value_parser(pin)),
-        list(text("external", "N", "Leaves an argument or a result in the caller's memory")),
+        list(text(
+            "external",
+            "N[@ARENA]",
+            "Leaves an argument or a result in the caller's memory, which takes bytes of an arena",
+        )),
         dim().help_heading("Source"),
         path("scratch", "F.csv", "Adds what the runtime's kernels need: op,bytes a line").help_heading("Source"),
         switch("exclude-dynamic", "Leaves values without a known size out of the plan").help_heading("Source"),

@@ -1,5 +1,6 @@
 //! A case: what a user runs, one after the other, in the case's folder.
 
+use crate::agree;
 use crate::expect::{self, Said};
 use crate::scale::{self, Scale};
 use serde::Deserialize;
@@ -70,6 +71,15 @@ pub(crate) struct Run {
     /// Lists of values that are one storage.
     #[serde(default)]
     pub(crate) together: Vec<Vec<String>>,
+    /// The summary says the same as text, as JSON and as a table, to the byte, and its parts add up. With `--summary=full`.
+    #[serde(default)]
+    agree: bool,
+    /// Files in `$tmp` that hold these integers one after the other, of 32 bits, the lowest byte first.
+    #[serde(default)]
+    words: BTreeMap<String, Vec<i32>>,
+    /// Files in `$tmp` that hold this text.
+    #[serde(default)]
+    holds: BTreeMap<String, String>,
     /// So many times, with the same bytes out each time.
     #[serde(default)]
     repeat: u32,
@@ -146,6 +156,12 @@ impl Run {
         } else if !self.json.is_empty() {
             wrong.push("there is no summary".to_owned());
         }
+        self.files(tmp, &mut wrong);
+        if self.agree {
+            let table = std::fs::read_to_string(tmp.join("summary.csv")).unwrap_or_default();
+            let none = serde_json::Value::Null;
+            agree::compare(first.summary.as_ref().unwrap_or(&none), &table, &first.out, &mut wrong);
+        }
         if let Some(name) = &self.same_as
             && kept.get(name) != first.summary.as_ref().map(expect::places).as_ref()
         {
@@ -157,6 +173,22 @@ impl Run {
         if wrong.is_empty() { Ok(()) } else { Err(format!("{}\n{all}", wrong.join("\n"))) }
     }
 
+    /// Looks into what was written.
+    fn files(&self, tmp: &Path, wrong: &mut Vec<String>) {
+        let words = self.words.iter().map(|(name, words)| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            (name, bytes, format!("{words:?}"))
+        });
+        let texts = self.holds.iter().map(|(name, text)| (name, text.clone().into_bytes(), format!("`{text}`")));
+        for (name, bytes, what) in words.chain(texts) {
+            match std::fs::read(tmp.join(name)) {
+                Ok(file) if file.windows(bytes.len().max(1)).any(|window| window == bytes) => {}
+                Ok(_) => wrong.push(format!("{name} does not hold {what}")),
+                Err(error) => wrong.push(format!("{name}: {error}")),
+            }
+        }
+    }
+
     fn once(&self, folder: &Path, tmp: &Path) -> Result<Said, String> {
         let here = tmp.display().to_string();
         let mut args: Vec<String> =
@@ -166,6 +198,9 @@ impl Run {
         if plans {
             drop(std::fs::remove_file(&summary));
             args.extend(["-o".to_owned(), summary.display().to_string()]);
+            if self.agree {
+                args.extend(["-o".to_owned(), tmp.join("summary.csv").display().to_string()]);
+            }
         }
         let mut command = Command::new(env!("CARGO_BIN_EXE_neap"));
         let output = command.args(&args).current_dir(folder).output().map_err(|error| error.to_string())?;

@@ -4,6 +4,7 @@
 //! A run that waits for something not yet built says so (`pending`). It is run all the same: its case does not count as
 //! holding, and once it holds the word has to go.
 
+mod agree;
 mod case;
 mod expect;
 mod scale;

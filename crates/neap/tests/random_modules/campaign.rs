@@ -144,11 +144,6 @@ impl Applied {
         check(&self.source, planned, &self.facts, &options)
     }
 
-    /// Whether a plan is refused only because a view of a variable is read after a write: without `lock-effects` such a read stays where it was listed.
-    pub(crate) fn stale_only(&self, report: &neap_check::Report) -> bool {
-        !report.accepted() && report.violations.iter().all(|one| matches!(one, neap_check::Violation::StaleView { .. }))
-    }
-
     /// Whether a module that may be wrong computes what the source computes.
     pub(crate) fn same(&self, planned: &Module, expected: &[Outcome]) -> bool {
         self.execute(planned, true) == expected

@@ -26,6 +26,9 @@ use std::io::Write;
 /// Modules in the test that always runs.
 const FEW: u64 = 120;
 
+/// What is said of a view of a variable that is read after a write: without `lock-effects` such a read stays where it was listed.
+const STALE: &str = "reads a view of @";
+
 /// How many modules.
 fn cases() -> u64 {
     let given = std::env::var("NEAP_CASES").ok();
@@ -53,13 +56,14 @@ fn every_subset_of_passes_keeps_the_meaning() {
             let applied = case.applied(profile);
             let expected = applied.expected();
             for subset in campaign::subsets(seed, profile, cases()) {
-                let planned = applied
-                    .plan(&subset)
-                    .unwrap_or_else(|error| panic!("seed {seed}, {profile}, {subset}: {error}\n{}", case.text));
-                if !subset.contains("lock-effects") && applied.stale_only(&applied.check(&planned)) {
-                    stale += 1;
-                    continue;
-                }
+                let planned = match applied.plan(&subset) {
+                    Ok(planned) => planned,
+                    Err(error) if !subset.contains("lock-effects") && error.contains(STALE) => {
+                        stale += 1;
+                        continue;
+                    }
+                    Err(error) => panic!("seed {seed}, {profile}, {subset}: {error}\n{}", case.text),
+                };
                 if let Err(why) = applied.judge(&planned, &expected) {
                     panic!("seed {seed}, {profile}, {subset}: {why}\n{}\n{}", case.text, campaign::text(&planned));
                 }
@@ -79,9 +83,9 @@ fn every_subset_of_passes_keeps_the_meaning() {
     }
 }
 
-/// Numbers that a plan states about itself: a mutant keeps those of the plan that it was, and is not refused for them.
+/// A mutant keeps the figures of the plan that it was, and is not refused for them.
 fn counts(violation: &Violation) -> bool {
-    !matches!(violation, Violation::Number { .. } | Violation::Bound { .. } | Violation::Certificate { .. })
+    !violation.is_figure()
 }
 
 #[test]
