@@ -8,7 +8,7 @@ use crate::attr::Attr;
 use crate::module::{Def, Module, OpId, ValueId};
 use crate::types::{Dim, FLOATS, Ty, Type};
 
-/// Why a size is not known.
+/// Why there is no size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SizeError {
     /// A dimension has no upper bound; its index.
@@ -23,6 +23,13 @@ pub enum SizeError {
     Opaque,
     /// `neap.bytes` has a negative number or not one per data result.
     BadBytes,
+}
+
+impl SizeError {
+    /// Whether the size is known to be more than any size may be, 2^63-1 bytes.
+    pub fn is_too_large(&self) -> bool {
+        matches!(self, SizeError::CountOverflow | SizeError::ByteOverflow)
+    }
 }
 
 impl std::fmt::Display for SizeError {

@@ -329,7 +329,11 @@ impl<'a> Homes<'a> {
                 if !opaque {
                     let (function, span) = (self.function(), self.span(value));
                     let value = names::value(m, value);
-                    self.violations.push(Violation::Unsized { function, value, why: error.to_string(), span });
+                    let why = error.to_string();
+                    self.violations.push(match error.is_too_large() {
+                        true => Violation::TooLarge { function, value, why, span },
+                        false => Violation::Unsized { function, value, why, span },
+                    });
                 }
                 None
             }

@@ -70,6 +70,8 @@ pub enum Violation {
     NeedsNone { function: String, value: String, why: &'static str, offset: i64, span: Span },
     /// A value's size is not known.
     Unsized { function: String, value: String, why: String, span: Span },
+    /// A value's size is known, and is more than sizes may be.
+    TooLarge { function: String, value: String, why: String, span: Span },
     /// A plan attribute has a form or a length that it must not have.
     Malformed { function: String, op: String, attribute: &'static str, why: String, span: Span },
     /// An arena that is not declared.
@@ -241,6 +243,9 @@ impl Violation {
             NeedsNone { function, value, why, offset, span } => {
                 (format!("{value} in {function} has offset {offset}, but {why}"), *span)
             }
+            TooLarge { function, value, why, span } => {
+                (format!("{value} in {function} is too large: {why}; sizes are at most 2^63-1 bytes"), *span)
+            }
             Unsized { function, value, why, span } => {
                 (format!("{value} in {function} has no known size: {why}"), *span)
             }
@@ -357,6 +362,7 @@ impl Violation {
             Unstructured { .. } => {
                 "use structured control flow: `neap.if`, `neap.while`, `neap.for`, or a dialect's own"
             }
+            TooLarge { .. } => "split the value, or say with `neap.bytes` what it takes",
             Unsized { .. } => "give a bound with `--dim`, or a size with `neap.bytes`",
             NotPlanned { .. } | Number { .. } => "run `assign-offsets` after the last change of the module",
             Capacity { .. } => "give the arena more bytes, or let the packer search longer",

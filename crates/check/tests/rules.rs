@@ -327,3 +327,22 @@ fn a_false_figure_hides_nothing_at_another_size() {
     }
     refused(source, &plan(13), Violation::is_figure);
 }
+
+/// A size beyond 2^63-1 is known, and no bound makes it smaller.
+#[test]
+fn a_value_that_is_too_large_is_called_that() {
+    let text = |plan: &str, size: &str| {
+        format!(
+            r#"func.func @main(%x: tensor<4xi8>) -> tensor<4xi8>{plan} {{
+  %a = "neap.opaque"(%x) {{neap.offsets = array<i64: 8>}} : (tensor<4xi8>) -> tensor<{size}>
+  %b = "neap.opaque"(%a) {{neap.offsets = array<i64: 4>}} : (tensor<{size}>) -> tensor<4xi8>
+  return %b : tensor<4xi8>
+}}"#
+        )
+    };
+    let plan = " attributes {neap.peak = 8 : i64, neap.arena_bytes = 8 : i64}";
+    for size in ["1152921504606846976xf64", "4294967296x4294967296xi8"] {
+        refused(&text("", size), &text(plan, size), |v| matches!(v, Violation::TooLarge { .. }));
+    }
+    refused(&text("", "?xi8"), &text(plan, "?xi8"), |v| matches!(v, Violation::Unsized { .. }));
+}

@@ -198,7 +198,7 @@ fn line(
     };
     let model = name.clone();
     let name = if name.is_empty() { ssa.map_or(unnamed, |ssa| format!("{ssa}{number}")) } else { name };
-    let bytes = module.value_bytes(value).map_err(|_| format!("the size of `{name}` is not known"))?;
+    let bytes = module.value_bytes(value).map_err(|error| format!("`{name}`: {error}"))?;
     let comment = if model.is_empty() { what.to_owned() } else { format!("{what} `{model}`") };
     Ok(Line { name, arena, offset, bytes, comment })
 }

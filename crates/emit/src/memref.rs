@@ -87,7 +87,8 @@ fn buffers(module: &Module, func: OpId, space: Option<&Attr>) -> Result<Vec<Buff
             continue;
         }
         if let Some(offset) = offset.filter(|offset| *offset >= 0) {
-            let bytes = module.value_bytes(result).map_err(|_| vec![error("the size of a buffer is not known")])?;
+            let bytes =
+                module.value_bytes(result).map_err(|why| vec![error(format!("a buffer of the plan: {why}"))])?;
             found.push(Buffer { op, offset, bytes });
         }
     }

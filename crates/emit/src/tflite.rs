@@ -6,6 +6,7 @@
 
 mod control;
 mod grow;
+mod judge;
 mod layout;
 mod offline;
 mod places;
@@ -16,6 +17,7 @@ use layout::{Graph, Layout};
 use neap_ir::diag::Diagnostic;
 use neap_ir::{Module, OpId};
 
+pub use judge::Offline;
 pub use places::Head;
 
 /// What goes into the file.
@@ -55,15 +57,15 @@ pub fn write(template: &[u8], source: &Module, planned: &Module, options: Option
     Ok(out)
 }
 
-/// Reads the offsets of a file that TFLite Micro would follow, and looks at them: every rule that the runtime leaves to the writer. None if
-/// the file has none. Tensors may lie in each other's bytes only where an operator writes its result over an operand that nobody reads later.
+/// Reads the offsets of a file that TFLite Micro would follow, and looks at them; see [`Offline`]. None if the file has none. Tensors may lie in each
+/// other's bytes only where an operator writes its result over an operand that nobody reads later; whether it may do so is for a checker.
 ///
 /// # Errors
-/// What is wrong with the list, or which tensors overlap.
-pub fn read_offsets(file: &[u8], module: &Module) -> Result<Option<Head>, Vec<Diagnostic>> {
+/// What is wrong with the list, which tensors can have no offset, or which overlap.
+pub fn read_offsets(file: &[u8], module: &Module) -> Result<Option<Offline>, Vec<Diagnostic>> {
     let layout = read(file)?;
     let Some(offsets) = offline::read(&layout, file)? else { return Ok(None) };
-    places::judge(&layout, module, &offsets).map(Some)
+    judge::judge(&layout, module, &offsets).map(Some)
 }
 
 /// The offsets that stand in the file are those of the plan.

@@ -4,8 +4,10 @@
 //! so; a part that lies where the whole would have it is written there; what may be a view is one where its offset says
 //! so, or where it has none. The checker judges the outcome like any plan. The order is the source's.
 
+mod offline;
 mod table;
 
+pub(crate) use offline::judged;
 pub(crate) use table::{Table, is_table};
 
 use crate::apply::names::Names;
@@ -25,31 +27,25 @@ const ONLY: &str = "arena";
 /// # Errors
 /// A row that names nothing, or something of another size, or an arena that is not declared.
 pub(crate) fn planned(source: &Module, table: &Table, run: Run<'_>) -> Result<Module, Failure> {
-    let mut module = source.clone();
-    let candidates = Pipeline::parse("canonicalize-views").map_err(|error| Failure::from(error.diagnostic()))?;
-    pipeline::run(&mut module, &candidates, run, &mut Quiet).map_err(|error| Failure::from(error.diagnostic()))?;
+    let mut module = with_candidates(source, run)?;
     let mut places = Places::default();
     places.read(&module, table)?;
+    places.write(source, &mut module);
     for func in module.functions() {
-        places.views(&mut module, source, func);
-        places.arguments(&mut module, func);
-        for op in module.walk(func) {
-            places.results(&mut module, op);
-            places.body_args(&mut module, op);
-            places.scratch(&mut module, op);
-        }
-        // Once all offsets are there.
-        for op in module.walk(func) {
-            places.shared(&mut module, op);
-        }
-        let end = module.i64_attr(places.end(&module, func));
-        module.set_attr(func, plan::ARENA_BYTES, end);
         let name = module.sym_name(func).unwrap_or_default().to_owned();
         let stamp = table.fingerprints.iter().find(|(of, _)| *of == name || of.is_empty());
         if let Some((_, stamp)) = stamp.filter(|(_, stamp)| !stamp.is_empty()) {
             module.set_attr(func, plan::FINGERPRINT, Attr::str(stamp));
         }
     }
+    Ok(module)
+}
+
+/// The source with what its runtime may share.
+fn with_candidates(source: &Module, run: Run<'_>) -> Result<Module, Failure> {
+    let mut module = source.clone();
+    let candidates = Pipeline::parse("canonicalize-views").map_err(|error| Failure::from(error.diagnostic()))?;
+    pipeline::run(&mut module, &candidates, run, &mut Quiet).map_err(|error| Failure::from(error.diagnostic()))?;
     Ok(module)
 }
 
@@ -85,6 +81,25 @@ impl Places {
             }
         }
         Ok(())
+    }
+
+    /// Writes the plan into a module that has the source's candidates.
+    fn write(&mut self, source: &Module, module: &mut Module) {
+        for func in module.functions() {
+            self.views(module, source, func);
+            self.arguments(module, func);
+            for op in module.walk(func) {
+                self.results(module, op);
+                self.body_args(module, op);
+                self.scratch(module, op);
+            }
+            // Once all offsets are there.
+            for op in module.walk(func) {
+                self.shared(module, op);
+            }
+            let end = module.i64_attr(self.end(module, func));
+            module.set_attr(func, plan::ARENA_BYTES, end);
+        }
     }
 
     fn of(&self, value: ValueId) -> Option<&Place> {

@@ -4,8 +4,9 @@
 
 use crate::cli::Common;
 use crate::drive::Planned;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::outputs::Output;
+use crate::size::grouped;
 use neap_check::{Certificate, Edge, Node, Owner, SetFlow, Taken};
 use neap_ir::diag::{Diagnostic, Severity};
 use neap_ir::facts::{Facts, Role};
@@ -14,6 +15,7 @@ use neap_passes::analysis::candidates::Pair;
 use neap_passes::certificate as planner;
 use neap_passes::pipeline::PassReport;
 use rustc_hash::FxHashMap;
+use std::path::Path;
 
 /// The certificates of a planned module, as its passes handed them out.
 pub fn of(planned: &Module, facts: &Facts, reports: &[PassReport]) -> Vec<Certificate> {
@@ -80,7 +82,7 @@ pub fn file(common: &Common, planned: &[Planned]) -> (Option<Output>, Vec<Diagno
 ///
 /// # Errors
 /// The line that is none, and why.
-pub fn read(name: &str, text: &str) -> Result<Vec<Certificate>, Failure> {
+fn read(name: &str, text: &str) -> Result<Vec<Certificate>, Failure> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(at, line)| {
@@ -88,6 +90,55 @@ pub fn read(name: &str, text: &str) -> Result<Vec<Certificate>, Failure> {
                 .map_err(|why| Failure::input(format!("{name}:{}: this is no certificate: {why}", at + 1)))
         })
         .collect()
+}
+
+/// What the certificates of a file prove of a planned module, a line each; and what other bounds rest on.
+///
+/// # Errors
+/// The file holds none, one does not hold, or a function claims a certified bound that none of them proves.
+pub fn hold(path: &Path, module: &Module, facts: &Facts) -> Result<String, Failure> {
+    let name = path.display();
+    let file = std::fs::read_to_string(path);
+    let file = file.map_err(|error| Failure::usage(format!("cannot read `{name}`: {error}")))?;
+    let certificates = read(&name.to_string(), &file)?;
+    if certificates.is_empty() {
+        return Err(Failure::input(format!("`{name}` holds no certificate"))
+            .help("`neap plan` and `neap opt` write the certificates of a plan with `--certificate F`"));
+    }
+    let mut text = String::new();
+    let mut proved: FxHashMap<&str, u64> = FxHashMap::default();
+    for certificate in &certificates {
+        let bytes = neap_check::verify(module, facts, certificate).map_err(|violation| violation.diagnostic())?;
+        let function = certificate.function.as_str();
+        let most = proved.entry(function).or_default();
+        *most = bytes.max(*most);
+        text += &format!(
+            "@{function}: the certificate holds: no order of the planned graph needs less than {} B\n",
+            grouped(bytes.into())
+        );
+    }
+    let mut missing = Vec::new();
+    for func in module.functions() {
+        let function = module.sym_name(func).unwrap_or_default();
+        let Some(bound) = module.attr(func, plan::LOWER_BOUND).and_then(Attr::as_i64) else { continue };
+        let by = module.attr(func, plan::PROOF).and_then(Attr::as_str).unwrap_or("none");
+        let (bytes, found) = (grouped(bound.into()), proved.get(function));
+        match found {
+            Some(found) if i128::from(*found) >= i128::from(bound) => {}
+            _ if by != "certified" => {
+                text += &format!("@{function}: that it needs {bytes} B rests on no certificate (proof: {by})\n");
+            }
+            found => {
+                let what = match found {
+                    Some(found) => format!("the certificates in `{name}` prove {} B", grouped((*found).into())),
+                    None => format!("`{name}` has no certificate of it"),
+                };
+                let message = format!("@{function} claims a certified bound of {bytes} B, and {what}");
+                missing.push(Diagnostic::error(module.op(func).span, message));
+            }
+        }
+    }
+    if missing.is_empty() { Ok(text) } else { Err(Failure::new(Exit::Input, missing)) }
 }
 
 /// Operations by their step, as the checker counts: in text order, without constants and the terminator.

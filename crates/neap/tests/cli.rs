@@ -385,6 +385,36 @@ fn certificates() {
     std::fs::write(path("d"), "{}").expect("a file");
     let (code, _, err) = check(&path("d"));
     assert!(code == 1 && err.contains("d:1"), "{err}");
+    // Nothing proves nothing.
+    std::fs::write(path("e"), " \n\n").expect("a file");
+    let (code, out, err) = check(&path("e"));
+    assert!(code == 1 && out.is_empty() && err.contains("e` holds no certificate"), "{out}{err}");
+}
+
+/// What a plan claims for each function has to be proved for each.
+#[test]
+fn certificates_of_some_functions_are_not_enough() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let function = |name: &str| GOOD.replace("@main", name);
+    let source = function("@one") + &function("@two");
+    let args = ["plan", "in.mlir", "-o", "plan.mlir", "--certificate", "both"];
+    assert_eq!(neap_in(folder.path(), &args, &source).0, 0);
+    let check =
+        |proof: &str| neap_in(folder.path(), &["check", "in.mlir", "plan.mlir", "--certificate", proof], &source);
+    let (code, out, err) = check("both");
+    assert!(code == 0 && out.matches("the certificate holds").count() == 2, "{out}{err}");
+    let both = std::fs::read_to_string(folder.path().join("both")).expect("two certificates");
+    let line = |at: usize| both.lines().nth(at).expect("a certificate").to_owned();
+    std::fs::write(folder.path().join("some"), line(1)).expect("a file");
+    let (code, out, err) = check("some");
+    assert!(code == 1 && out.is_empty() && err.contains("claims a certified bound"), "{out}{err}");
+    // One that claims less than the plan does.
+    let mut less: Value = serde_json::from_str(&line(0)).expect("JSON");
+    less["claims"]["lower_bound"] = Value::from(0);
+    less["flows"][0]["edges"] = Value::Array(Vec::new());
+    std::fs::write(folder.path().join("less"), format!("{less}\n{}", line(1))).expect("a file");
+    let (code, _, err) = check("less");
+    assert!(code == 1 && err.contains("prove"), "{err}");
 }
 
 #[test]

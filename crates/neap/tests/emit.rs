@@ -43,6 +43,49 @@ fn a_plan_becomes_the_same_model_at_once_or_later() {
     }
 }
 
+/// Where the offsets of a file for TFLite Micro stand in it: behind a version, the number of subgraphs and their own number.
+fn offsets_at(file: &[u8]) -> (usize, Vec<i32>) {
+    let word = |at: usize| i32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"));
+    let list = |at: &usize| {
+        let count = word(*at + 12);
+        count > 0 && word(*at) == 12 + 4 * count && word(*at + 4) == 1 && (1..50).contains(&word(*at + 8))
+    };
+    let at = (0..file.len() - 16).step_by(4).find(list).expect("a list") + 16;
+    (at, (0..word(at - 4)).map(|index| word(at + 4 * index as usize)).collect())
+}
+
+/// Offsets are judged by what they do to the bytes: every list that puts two tensors together that both hold something is refused.
+#[test]
+fn offsets_that_destroy_a_tensor_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = model("tflm_keyword_scrambled_8bit");
+    done(folder.path(), &["plan", &source, "--profile=tflm", "-o", "good.tflite"]);
+    let good = std::fs::read(folder.path().join("good.tflite")).expect("it was written");
+    let (at, offsets) = offsets_at(&good);
+    let check = |change: &dyn Fn(&mut Vec<i32>)| {
+        let (mut file, mut list) = (good.clone(), offsets.clone());
+        change(&mut list);
+        file[at..at + 4 * list.len()]
+            .copy_from_slice(&list.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>());
+        std::fs::write(folder.path().join("bad.tflite"), file).expect("written");
+        neap(folder.path(), &["check", &source, "bad.tflite"])
+    };
+    assert_eq!(check(&|_| ()).0, 0);
+    let (code, _, err) = check(&|list| list.iter_mut().filter(|offset| **offset > 0).for_each(|offset| *offset = 0));
+    assert!(code == 1 && err.contains("over"), "{err}");
+    let (code, _, err) = check(&|list| list.iter_mut().for_each(|offset| *offset = 0));
+    assert!(code == 1 && err.contains("it is a constant"), "{err}");
+    // What the runtime places by itself is in nobody's way.
+    assert_eq!(check(&|list| list.iter_mut().for_each(|offset| *offset = -1)).0, 0);
+    // An operator writes over what it reads: no kernel but those that the profile names may do so.
+    let model = neap_import::read_tflite(&good).expect("a model");
+    let func = model.functions()[0];
+    let fully = model.walk(func).into_iter().filter(|op| model.op_name(*op) == "tfl.fully_connected").count();
+    let placed: Vec<usize> = (0..offsets.len()).filter(|index| offsets[*index] >= 0).collect();
+    let refused = placed.windows(2).filter(|pair| check(&|list| list[pair[1]] = list[pair[0]]).0 == 1).count();
+    assert!(fully > 0 && refused + 2 >= placed.len(), "{refused} of {}", placed.len());
+}
+
 #[test]
 fn what_cannot_be_written_is_not_written() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -361,6 +361,18 @@ fn unknown_sizes(module: &Module, timeline: &Timeline<'_>, unknown: &[(ValueId, 
         }
         other => format!("{}: {other}", value_name(module, *value)),
     };
+    let large: Vec<&(ValueId, SizeError)> = unknown.iter().filter(|(_, error)| error.is_too_large()).collect();
+    if let [first, others @ ..] = &large[..] {
+        // What is known to be too large is no matter of bounds.
+        let mut error = Diagnostic::error(
+            span(module, timeline, first.0),
+            format!("a value is too large: {}; sizes are at most 2^63-1 bytes", line(first)),
+        );
+        for item in others {
+            error = error.related(span(module, timeline, item.0), line(item));
+        }
+        return error;
+    }
     let place = span(module, timeline, unknown[0].0);
     if let [one] = unknown {
         return Diagnostic::error(place, format!("the size of a value is not known: {}", line(one))).help(HELP);

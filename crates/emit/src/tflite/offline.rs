@@ -1,8 +1,8 @@
 //! The metadata `OfflineMemoryAllocation`: where TFLite Micro puts each tensor, which it believes without a check. So it is checked here.
 //!
-//! Format: 32-bit little-endian integers: a version and a number that the runtime ignores, the number of tensors of *all* subgraphs, then for each
-//! its offset in bytes from the start of the head, -1 where the runtime is to find a place itself. Source:
-//! `tensorflow/lite/micro/docs/memory_management.md`; lives are counted as in `micro_allocation_info.cc`.
+//! Format: 32-bit little-endian integers: a version and the number of subgraphs, which the runtime ignores, the number of tensors of *all* subgraphs, then
+//! for each its offset in bytes from the start of the head, -1 where the runtime is to find a place itself. Source:
+//! `tensorflow/lite/micro/docs/memory_management.md`; lives are counted as in `micro_allocation_info.cc`. Of several lists the runtime follows the last.
 
 use super::layout::{Graph, Layout, Operator};
 use crate::error;
@@ -17,6 +17,8 @@ pub(crate) const ALIGN: i64 = 16;
 const HEADER: usize = 3;
 /// The version that is written; no runtime looks at it.
 const VERSION: i32 = 1;
+/// Versions of this layout that tools write.
+const VERSIONS: [i32; 2] = [0, VERSION];
 
 /// A tensor: its subgraph, its number in it.
 pub(crate) type Place = (usize, usize);
@@ -65,8 +67,12 @@ pub(crate) fn bytes(words: &[i32]) -> Vec<u8> {
 /// # Errors
 /// The list is cut short, speaks of another number of tensors, or holds an offset that is negative or not aligned.
 pub(crate) fn read(layout: &Layout, file: &[u8]) -> Result<Option<BTreeMap<Place, i64>>, Vec<Diagnostic>> {
-    let Some(entry) = layout.metadata.iter().find(|entry| entry.name == NAME) else { return Ok(None) };
+    let mut entries = layout.metadata.iter().filter(|entry| entry.name == NAME);
+    let Some(entry) = entries.next() else { return Ok(None) };
     let wrong = |what: String| vec![error(format!("metadata `{NAME}`: {what}"))];
+    if entries.next().is_some() {
+        return Err(wrong("it is there more than once, and runtimes differ in which one they follow".to_owned()));
+    }
     let buffer = layout.buffers.get(entry.buffer);
     let Some(buffer) = buffer else {
         return Err(wrong(format!("buffer {} is none of the model's {}", entry.buffer, layout.buffers.len())));
@@ -77,7 +83,14 @@ pub(crate) fn read(layout: &Layout, file: &[u8]) -> Result<Option<BTreeMap<Place
     }
     let word = |bytes: &[u8]| i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
     let words: Vec<i32> = data.chunks_exact(4).map(word).collect();
-    let (said, there) = (words[HEADER - 1], words.len() - HEADER);
+    let (version, graphs, said, there) = (words[0], words[1], words[HEADER - 1], words.len() - HEADER);
+    if !VERSIONS.contains(&version) {
+        return Err(wrong(format!("version {version} is not known, {} and {} are", VERSIONS[0], VERSIONS[1])));
+    }
+    // Some tools write the number of the one subgraph that they speak of.
+    if graphs != 0 && usize::try_from(graphs) != Ok(layout.graphs.len()) {
+        return Err(wrong(format!("it says {graphs} subgraphs, and the model has {}", layout.graphs.len())));
+    }
     let tensors: usize = layout.graphs.iter().map(|graph| graph.tensors.len()).sum();
     if usize::try_from(said) != Ok(there) {
         return Err(wrong(format!("it says {said} offsets and holds {there}")));

@@ -9,7 +9,7 @@ use super::offline::{self, Place, Placed};
 use crate::error;
 use neap_ir::diag::Diagnostic;
 use neap_ir::{Attr, Module, OpId, ValueId, plan};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Where each tensor lies that the plan places.
 pub(crate) type Map = BTreeMap<Place, Placed>;
@@ -27,7 +27,7 @@ pub struct Head {
 pub(crate) struct Plan {
     pub(crate) placed: Map,
     /// The smallest tensor of those that share its bytes.
-    with: BTreeMap<Place, Place>,
+    pub(crate) with: BTreeMap<Place, Place>,
 }
 
 impl Plan {
@@ -43,7 +43,7 @@ impl Plan {
         place
     }
 
-    fn join(&mut self, one: Place, other: Place) {
+    pub(crate) fn join(&mut self, one: Place, other: Place) {
         let (a, b) = (self.root(one), self.root(other));
         if a != b {
             self.with.insert(a.max(b), a.min(b));
@@ -147,7 +147,7 @@ impl Walk<'_> {
             return Ok(());
         }
         let name = || offline::tensor_place(self.index, tensor, &self.layout.graphs[self.index].tensors[tensor].name);
-        let bytes = self.module.value_bytes(value).map_err(|_| format!("{}: its size is not known", name()))?;
+        let bytes = self.module.value_bytes(value).map_err(|error| format!("{}: {error}", name()))?;
         let offset = self.base.checked_add(offset).ok_or_else(|| format!("{}: its offset is out of range", name()))?;
         if offset % offline::ALIGN != 0 && bytes > 0 {
             return Err(format!("{}: offset {offset} is no multiple of {}", name(), offline::ALIGN));
@@ -155,67 +155,4 @@ impl Walk<'_> {
         self.plan.placed.insert(place, Placed { offset, bytes });
         Ok(())
     }
-}
-
-/// Operators that leave the bytes of their operand as they are.
-const VIEWS: [&str; 4] = ["tfl.reshape", "tfl.squeeze", "tfl.expand_dims", "tfl.bitcast"];
-
-/// Looks at offsets that a file holds.
-///
-/// # Errors
-/// Which tensors overlap while both are needed.
-pub(crate) fn judge(layout: &Layout, module: &Module, offsets: &BTreeMap<Place, i64>) -> Result<Head, Vec<Diagnostic>> {
-    let mut placed = Map::new();
-    let mut over: BTreeSet<(Place, Place)> = BTreeSet::new();
-    let mut views = Plan { placed: Map::new(), with: BTreeMap::new() };
-    for (index, (func, graph)) in module.functions().into_iter().zip(&layout.graphs).enumerate() {
-        let mut sizes: BTreeMap<i32, u64> = BTreeMap::new();
-        let args = module.func_args(func).iter().zip(&graph.inputs);
-        for (value, tensor) in args {
-            sizes.insert(*tensor, module.value_bytes(*value).unwrap_or(0));
-        }
-        let name = module.sym_name(func).unwrap_or_default();
-        for op in module.walk(func) {
-            let Some(operator) = module.origin(op, name).and_then(|number| graph.operators.get(number)) else {
-                continue;
-            };
-            for (value, tensor) in module.data_results(op).iter().zip(&operator.outputs) {
-                sizes.insert(*tensor, module.value_bytes(*value).unwrap_or(0));
-            }
-            if let ([result], [operand, ..], true) =
-                (&operator.outputs[..], &operator.inputs[..], VIEWS.contains(&module.op_name(op)))
-            {
-                views.join((index, *result as usize), (index, *operand as usize));
-            }
-        }
-        for ((_, tensor), offset) in offsets.range((index, 0)..(index + 1, 0)) {
-            let bytes = sizes.get(&(*tensor as i32)).copied().unwrap_or(0);
-            placed.insert((index, *tensor), Placed { offset: *offset, bytes });
-        }
-        over.extend(handed_on(index, graph));
-    }
-    let same =
-        |one: Place, other: Place| placed.get(&one).map(|at| at.offset) == placed.get(&other).map(|at| at.offset);
-    let together = |one: Place, other: Place| {
-        same(one, other) && (views.together(one, other) || over.contains(&(one, other)) || over.contains(&(other, one)))
-    };
-    offline::check(layout, &placed, &together)?;
-    let ends = placed.values().map(|at| at.offset as u64 + at.bytes);
-    Ok(Head { tensors: placed.len(), bytes: ends.max().unwrap_or(0) })
-}
-
-/// Pairs of an operator's result and an operand of which it is the last reader.
-fn handed_on(index: usize, graph: &super::layout::Graph) -> Vec<(Place, Place)> {
-    let mut last: BTreeMap<i32, usize> = BTreeMap::new();
-    for (number, operator) in graph.operators.iter().enumerate() {
-        last.extend(operator.inputs.iter().map(|tensor| (*tensor, number)));
-    }
-    last.extend(graph.outputs.iter().map(|tensor| (*tensor, usize::MAX)));
-    let mut pairs = Vec::new();
-    for (number, operator) in graph.operators.iter().enumerate() {
-        for input in operator.inputs.iter().filter(|input| **input >= 0 && last.get(input) == Some(&number)) {
-            pairs.extend(operator.outputs.iter().map(|output| ((index, *output as usize), (index, *input as usize))));
-        }
-    }
-    pairs
 }

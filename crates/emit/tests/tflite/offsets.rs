@@ -2,9 +2,14 @@
 
 use crate::support::{self, G, O, Opt, T, model};
 use flatbuffers::{FlatBufferBuilder, VOffsetT};
-use neap_emit::tflite::{Head, Options, read_offsets, write};
+use neap_emit::tflite::{Head, Options, write};
 use neap_import::read_tflite;
 use neap_ir::{Module, OpId, plan};
+
+/// What the tensors of a file need that have an offset.
+fn read_offsets(file: &[u8], module: &Module) -> Result<Option<Head>, Vec<neap_ir::diag::Diagnostic>> {
+    Ok(neap_emit::tflite::read_offsets(file, module)?.map(|offline| offline.head))
+}
 
 const OFFSETS: Options = Options { offsets: true };
 
@@ -182,8 +187,55 @@ fn a_list_is_read_with_every_rule() {
         (&[1, 1, 2, 0, -64], "`b`: offset -64 is negative"),
         (&[1, 1, 2, 8, 80], "`a`: offset 8 is no multiple of 16"),
         (&[1, 1, 2, 0, 48], "overlap while both are needed"),
+        (&[2, 1, 2, 0, 64], "version 2 is not known"),
+        (&[-1, 1, 2, 0, 64], "version -1 is not known"),
+        (&[1, 2, 2, 0, 64], "it says 2 subgraphs, and the model has 1"),
+        (&[1, -1, 2, 0, 64], "it says -1 subgraphs"),
     ] {
         let message = read(&[(NAME, words)]).expect_err(part);
         assert!(message.contains(part), "{words:?}: {message}");
+    }
+}
+
+#[test]
+fn one_list_and_no_other() {
+    const NAME: &str = "OfflineMemoryAllocation";
+    let file = with_metadata(&[(NAME, &[1, 1, 2, 0, 64]), (NAME, &[1, 1, 2, 0, 0])]);
+    let message = said(read_offsets(&file, &read_tflite(&file).expect("a good file")).expect_err("two lists"));
+    assert!(message.contains("more than once"), "{message}");
+}
+
+#[test]
+fn what_takes_no_bytes_of_the_head_has_no_offset() {
+    let tensors = vec![
+        T("a", vec![64], 9, 0),
+        T("weights", vec![64], 9, 2),
+        T("state", vec![64], 9, 0),
+        T("nobody", vec![64], 9, 0),
+        T("b", vec![64], 9, 0),
+    ];
+    let operators = vec![O(27, vec![0, 1, 1, 1, 2], vec![4], Opt::None)];
+    let graph = G { name: "main", tensors, inputs: vec![0], outputs: vec![4], operators, variables: vec![2] };
+    let read = |offsets: [i32; 5]| {
+        let words: Vec<i32> = [1, 1, 5].into_iter().chain(offsets).collect();
+        let words = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let file = support::model_with(std::slice::from_ref(&graph), &[vec![], words, vec![7; 64]], |fbb| {
+            let name = fbb.create_string("OfflineMemoryAllocation");
+            let start = fbb.start_table();
+            fbb.push_slot_always(4 as VOffsetT, name);
+            fbb.push_slot::<u32>(6, 1, 0);
+            let table = fbb.end_table(start);
+            Some(fbb.create_vector(&[table]))
+        });
+        read_offsets(&file, &read_tflite(&file).expect("a good file")).map_err(said)
+    };
+    assert_eq!(read([0, -1, -1, -1, 64]), Ok(Some(Head { tensors: 2, bytes: 128 })));
+    for (offsets, part) in [
+        ([0, 128, -1, -1, 64], "tensor 1 `weights` has offset 128, but it is a constant"),
+        ([0, -1, 128, -1, 64], "tensor 2 `state` has offset 128, but it is state"),
+        ([0, -1, -1, 128, 64], "tensor 3 `nobody` has offset 128, but no operator makes it"),
+    ] {
+        let message = read(offsets).expect_err(part);
+        assert!(message.contains(part), "{message}");
     }
 }

@@ -62,15 +62,19 @@ pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Fa
     }
     let mut text = String::new();
     if planned.kind == Kind::Tflite {
+        if request.certificate.is_some() {
+            let failure = Failure::usage(format!("`--certificate` is about a plan, and `{}` holds none", planned.name));
+            return Err(failure.help("check the plan that was written as `.mlir` beside it"));
+        }
         text += "accepted: both compute the same\n";
-        match neap_emit::tflite::read_offsets(&planned.bytes, &module) {
+        match foreign::judged(&planned, &request.source, &setup) {
             Ok(Some(head)) => {
                 let bytes = grouped(head.bytes.into());
                 text +=
                     &format!("offsets for TFLite Micro: {} tensors in {bytes} B, none over another\n", head.tensors);
             }
             Ok(None) => {}
-            Err(errors) => return Ok(place(&planned, &Failure::new(Exit::Input, errors), streams)),
+            Err(failure) => return Ok(place(&planned, &failure, streams)),
         }
         return streams.deliver(&text);
     }
@@ -80,21 +84,9 @@ pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Fa
             &format!("@{}: accepted; arena {arena} B, peak {peak} B, alignment {}\n", numbers.function, numbers.align);
     }
     if let Some(path) = &request.certificate {
-        let file = std::fs::read_to_string(path);
-        let file = file.map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))?;
-        for certificate in proofs::read(&path.display().to_string(), &file)? {
-            match neap_check::verify(&module, &setup.facts, &certificate) {
-                Ok(bytes) => {
-                    let (name, bytes) = (&certificate.function, grouped(bytes.into()));
-                    text += &format!(
-                        "@{name}: the certificate holds: no order of the planned graph needs less than {bytes} B\n"
-                    );
-                }
-                Err(violation) => {
-                    let failure = Failure::new(Exit::Input, vec![violation.diagnostic()]);
-                    return Ok(place(about, &failure, streams));
-                }
-            }
+        match proofs::hold(path, &module, &setup.facts) {
+            Ok(more) => text += &more,
+            Err(failure) => return Ok(place(about, &failure, streams)),
         }
     }
     streams.deliver(&text)
