@@ -15,8 +15,11 @@ use crate::shape::Shapes;
 use crate::sizes::Sizes;
 use neap_ir::facts::{Facts, Key, OpFacts, Role};
 use neap_ir::{Module, Name, OpId, Type, ValueId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
+
+/// The hash of a constant's bytes, where a reader wrote it.
+const HASH: &str = "content_sha256";
 
 /// Evaluates the operations of one module.
 pub(crate) struct Eval<'a> {
@@ -29,6 +32,8 @@ pub(crate) struct Eval<'a> {
     rows: RefCell<FxHashMap<(Name, usize, usize), &'a OpFacts>>,
     /// Real numbers made of quantized ones, by content.
     dequantized: FxHashMap<u128, Quantized>,
+    /// Constants that the source calls alike.
+    pub(crate) alike: FxHashSet<u128>,
 }
 
 /// What real numbers were made of: element `i` of their content is element `i` of another one.
@@ -52,6 +57,7 @@ impl<'a> Eval<'a> {
             constants: Constants::default(),
             rows: RefCell::default(),
             dequantized: FxHashMap::default(),
+            alike: FxHashSet::default(),
         }
     }
 
@@ -146,28 +152,21 @@ impl<'a> Eval<'a> {
         results
     }
 
-    /// A constant is its value where that is written, else what names it: the model's own name, else the SSA name.
+    /// A constant is its value where that or its hash is written, else what names it: the model's own name, else the SSA name, which also tells
+    /// those apart that the source calls alike.
     fn constant(&mut self, op: OpId, row: &OpFacts) -> Vec<Rope> {
         let m = self.module;
-        let mut mix = Mix::new("constant");
-        self.canon.op(&mut mix, op);
-        let value = row.param(Key::Value).and_then(|param| m.attr(op, param.attr.as_deref()?));
-        let written = value.is_some_and(|attr| match attr {
-            neap_ir::Attr::Elements { text, .. } => text.starts_with("dense<") && !text.contains("__elided__"),
-            neap_ir::Attr::Text(..) => false,
-            _ => true,
-        });
-        if !written {
-            let given = [m.attr(op, "neap.name"), m.attr(op, "neap.names")];
-            given.iter().for_each(|name| self.canon.optional(&mut mix, *name));
-            // A module read from a model has no SSA names, its plan as text has.
+        let (mut key, written) = self.constant_key(op, row);
+        let given = [m.attr(op, "neap.name"), m.attr(op, "neap.names")];
+        if !written && (given == [None, None] || self.alike.contains(&key)) {
+            let mut mix = Mix::new("called");
+            mix.wide(key);
             let names = m.results(op).iter().filter_map(|value| m.value(*value).name);
-            names.filter(|_| given == [None, None]).for_each(|name| mix.text(m.text(name)));
+            names.for_each(|name| mix.text(m.text(name)));
+            key = mix.done();
         }
-        for value in m.data_results(op) {
-            mix.wide(self.canon.ty(m.value_ty(*value)));
-        }
-        let results = self.opaque(op, &[], mix.done());
+        let results = self.opaque(op, &[], key);
+        let value = row.param(Key::Value).and_then(|param| m.attr(op, param.attr.as_deref()?));
         if let (Some(rope), Some(value)) = (results.first(), value)
             && let [seg] = &rope.segs[..]
             && !self.constants.contains_key(&seg.content)
@@ -176,6 +175,43 @@ impl<'a> Eval<'a> {
             self.constants.insert(seg.content, list);
         }
         results
+    }
+
+    /// A constant by its attributes, its types and the model's names, and whether its content is written.
+    fn constant_key(&self, op: OpId, row: &OpFacts) -> (u128, bool) {
+        let m = self.module;
+        let mut mix = Mix::new("constant");
+        self.canon.op(&mut mix, op);
+        let value = row.param(Key::Value).and_then(|param| m.attr(op, param.attr.as_deref()?));
+        let written = m.attr(op, HASH).is_some()
+            || value.is_some_and(|attr| match attr {
+                neap_ir::Attr::Elements { text, .. } => text.starts_with("dense<") && !text.contains("__elided__"),
+                neap_ir::Attr::Text(..) => false,
+                _ => true,
+            });
+        if !written {
+            let given = [m.attr(op, "neap.name"), m.attr(op, "neap.names")];
+            given.iter().for_each(|name| self.canon.optional(&mut mix, *name));
+        }
+        for value in m.data_results(op) {
+            mix.wide(self.canon.ty(m.value_ty(*value)));
+        }
+        (mix.done(), written)
+    }
+
+    /// Constants of a function whose contents are not written and that the model calls alike, though they may differ.
+    pub(crate) fn called_alike(&self, func: OpId) -> FxHashSet<u128> {
+        let (mut seen, mut twice) = (FxHashSet::default(), FxHashSet::default());
+        for op in self.module.walk(func) {
+            let row = self.row(op);
+            if row.role == Role::Constant
+                && let (key, false) = self.constant_key(op, row)
+                && !seen.insert(key)
+            {
+                twice.insert(key);
+            }
+        }
+        twice
     }
 
     /// A handle is the name of its variable.

@@ -215,6 +215,8 @@ fn function(
 ) {
     let mut first = Machine::new(source, facts, from, sizes);
     first.peer = Some(planned);
+    first.eval.alike = first.eval.called_alike(from);
+    let alike = first.eval.alike.clone();
     let homes = || (!options.semantics_only).then(|| homes::Homes::new(planned, facts, to, sizes));
     let (expected, homes) = both(options.threads, || first.run(), homes);
     let Some(expected) = expected else {
@@ -223,6 +225,7 @@ fn function(
     };
     let mut second = Machine::new(planned, facts, to, sizes);
     second.peer = Some(source);
+    second.eval.alike = alike;
     if let Some(homes) = &homes {
         if !homes.planned {
             let function = homes.function();

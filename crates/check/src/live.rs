@@ -6,6 +6,7 @@
 //! in-place pairs, parts of a whole; it has its largest extent for its whole life.
 
 mod classes;
+mod own;
 
 use crate::asynchronous;
 use crate::calls;
@@ -42,13 +43,15 @@ struct Storage {
 pub(crate) fn check(homes: &Homes<'_>, options: &Options, out: &mut Vec<Violation>) -> Numbers {
     let steps = number(homes);
     let mut ranges = ranges(homes, &steps);
-    for work in asynchronous::work(homes, &steps) {
+    let work = asynchronous::work(homes, &steps);
+    for work in &work {
         for value in &work.touched {
             if let Some(range) = ranges.get_mut(&homes.root(*value)) {
                 range.1 = range.1.max(work.until);
             }
         }
     }
+    own::stated(homes, &steps, &ranges, &work, out);
     let (storages, of) = storages(homes, &ranges);
     let m = homes.module;
     let mut numbers = Numbers {
@@ -148,61 +151,16 @@ fn ranges(homes: &Homes<'_>, steps: &Steps) -> FxHashMap<ValueId, (u32, u32)> {
 
 /// Extends the range of a value's owner by the value's own life.
 fn born(homes: &Homes<'_>, steps: &Steps, value: ValueId, ranges: &mut FxHashMap<ValueId, (u32, u32)>) {
-    let m = homes.module;
     let owner = homes.root(value);
-    let view = owner != value;
-    let (begin, mut end, mut kept) = match m.value(value).def() {
-        Def::Result(op, index) => {
-            let (begin, end) = steps.of(op);
-            let late = entered(homes, op) && !overlap::gathered(homes, op, index as usize);
-            let begin = if late { end - 1 } else { begin };
-            (begin, begin + 1, m.attr(op, "neap.keep").is_some())
-        }
-        Def::Arg(block, index) => {
-            let op = m.region_op(m.block_region(block));
-            if op == homes.func {
-                let attr = |key| m.arg_attr(op, index as usize, key);
-                let held = attr(plan::IO).and_then(Attr::as_str) == Some("held");
-                (0, 1, held || attr("neap.keep").is_some())
-            } else {
-                let (begin, end) = steps.of(op);
-                (begin, end, false)
-            }
-        }
-    };
-    if view {
-        // Making a view is a read of the operand, which is counted there.
-        end = begin;
-    }
-    for usage in m.value(value).uses() {
-        let (last, until_end) = use_end(homes, steps, runs_in(homes, usage.op), owner);
-        end = end.max(last);
-        kept |= until_end;
-    }
-    if kept {
-        end = end.max(steps.total);
-    }
-    // Bodies that run at the same time: what one makes is there while any of them runs.
-    let around = match m.value(value).def() {
-        Def::Result(op, _) => parallel_around(homes, op),
-        Def::Arg(block, _) => {
-            let op = m.region_op(m.block_region(block));
-            if homes.row(op).runs() == Run::Parallel && op != homes.func {
-                Some(op)
-            } else {
-                parallel_around(homes, op)
-            }
-        }
-    };
-    let mut begin = begin;
-    if let Some(around) = around {
-        let span = steps.of(around);
-        (begin, end) = (begin.min(span.0), end.max(span.1));
-    }
-    let range = ranges.entry(owner).or_insert((begin, end));
+    let life = own::life(homes, steps, value);
+    let end = if life.kept { life.end.max(steps.total) } else { life.end };
+    let range = ranges.entry(owner).or_insert((life.begin, end));
     range.1 = range.1.max(end);
-    if !view {
-        range.0 = begin;
+    if owner == value {
+        range.0 = life.begin;
+    }
+    if life.held {
+        *range = (0, steps.total.max(1));
     }
 }
 

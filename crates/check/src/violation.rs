@@ -139,6 +139,15 @@ pub enum Violation {
     CalleeArena { function: String, op: String, callee: String, room: u64, needed: u64, span: Span },
     /// A number that the plan states is not what is recomputed.
     Number { function: String, attribute: &'static str, stated: Option<i64>, actual: u64, span: Span },
+    /// The steps that the plan states for a result's own life are not what is recomputed; without a value, the list has another length than results.
+    Live {
+        function: String,
+        op: String,
+        value: Option<String>,
+        stated: Option<(i64, i64)>,
+        actual: Option<(i64, i64)>,
+        span: Span,
+    },
     /// A stated bound is above the peak, or is not proved by a certificate that says so.
     Bound { function: String, why: String, span: Span },
     /// A certificate that does not hold.
@@ -345,6 +354,16 @@ impl Violation {
                 }
                 None => (format!("`{attribute}` of {function} is missing; it is {actual}"), *span),
             },
+            Live { function, op, value: Some(value), stated: Some(stated), actual: Some(actual), span } => (
+                format!(
+                    "`neap.live` of {value} in {function} is [{}, {}), but {op} makes it for [{}, {})",
+                    stated.0, stated.1, actual.0, actual.1
+                ),
+                *span,
+            ),
+            Live { function, op, span, .. } => {
+                (format!("`neap.live` on {op} in {function}: one pair of steps per data result is needed"), *span)
+            }
             Bound { function, why, span } => (format!("the lower bound of {function} does not hold: {why}"), *span),
             Certificate { function, why, span } => {
                 (format!("the certificate of {function} does not hold: {why}"), *span)
@@ -364,7 +383,9 @@ impl Violation {
             }
             TooLarge { .. } => "split the value, or say with `neap.bytes` what it takes",
             Unsized { .. } => "give a bound with `--dim`, or a size with `neap.bytes`",
-            NotPlanned { .. } | Number { .. } => "run `assign-offsets` after the last change of the module",
+            NotPlanned { .. } | Number { .. } | Live { .. } => {
+                "run `assign-offsets` after the last change of the module"
+            }
             Capacity { .. } => "give the arena more bytes, or let the packer search longer",
             Overlap { .. } | InPlace { .. } => {
                 "give the result bytes of its own, or state in the facts what the kernel permits"

@@ -143,7 +143,7 @@ fn sizes_that_are_not_known() {
     let text = "func.func @main(%x: tensor<?x4xi8> {neap.offset = 0 : i64}) -> tensor<?x4xi8> attributes {neap.arena_bytes = 0 : i64} {\n  return %x : tensor<?x4xi8>\n}";
     refused(text, text, |v| matches!(v, Violation::Unsized { value, .. } if value == "`%x`"));
     let huge = text.replace("?x4xi8", "4294967296x4294967296xi8");
-    refused(&huge, &huge, |v| matches!(v, Violation::Unsized { why, .. } if why.contains("overflows")));
+    refused(&huge, &huge, |v| matches!(v, Violation::TooLarge { why, .. } if why.contains("overflows")));
 }
 
 #[test]

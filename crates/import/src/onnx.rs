@@ -13,6 +13,7 @@
 
 mod attributes;
 mod build;
+mod contents;
 mod external;
 mod fact;
 mod infer;
@@ -28,6 +29,7 @@ pub mod wire;
 pub use external::external_files;
 pub use outline::{Outline, OutlineNode, outline};
 
+use crate::contents::Naming;
 use neap_ir::Module;
 use neap_ir::diag::Diagnostic;
 use std::collections::BTreeMap;
@@ -37,13 +39,36 @@ use std::collections::BTreeMap;
 /// # Errors
 /// All that is wrong in the file, each with its place.
 pub fn read(bytes: &[u8], dims: &[(String, u64, u64)]) -> Result<Module, Vec<Diagnostic>> {
+    read_with(bytes, dims, None)
+}
+
+/// Reads a file with its contents named by what they are: constants get the attribute [`crate::contents::CONTENT`].
+///
+/// # Errors
+/// All that is wrong in the file, each with its place.
+pub fn read_named(
+    bytes: &[u8],
+    dims: &[(String, u64, u64)],
+    naming: &mut dyn Naming,
+) -> Result<Module, Vec<Diagnostic>> {
+    read_with(bytes, dims, Some(naming))
+}
+
+fn read_with(
+    bytes: &[u8],
+    dims: &[(String, u64, u64)],
+    naming: Option<&mut dyn Naming>,
+) -> Result<Module, Vec<Diagnostic>> {
     let model = model::read(bytes)?;
     let linked = link::link(&model)?;
     let size = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     let given: BTreeMap<_, _> =
         dims.iter().map(|(name, low, high)| (name.clone(), (size(*low), size(*high)))).collect();
     let inferred = infer::infer(&model, &linked, given)?;
-    Ok(build::module(&model, &linked, &inferred))
+    build::module(&model, &linked, &inferred, naming).map_err(|error| {
+        let message = format!("a constant, byte {}: {}", error.at, error.what);
+        vec![Diagnostic::error(neap_ir::Span::default(), message)]
+    })
 }
 
 /// Whether bytes look like an ONNX model: a protobuf message whose fields have the numbers and kinds of a ModelProto, with a graph.
@@ -63,4 +88,23 @@ pub fn is_model(bytes: &[u8]) -> bool {
         has_graph |= field.number == 7;
     }
     has_graph
+}
+
+/// What decides what the nodes of a file mean besides the nodes: the versions of the operator sets, and functions of the file's own.
+///
+/// # Errors
+/// The file is malformed.
+pub fn meaning(bytes: &[u8]) -> Result<Vec<Vec<u8>>, Vec<Diagnostic>> {
+    let mut found = Vec::new();
+    for field in wire::Message::file(bytes).fields() {
+        let field = field.and_then(|field| Ok((field.number, field.message().ok())));
+        let (number, message) = field.map_err(|error: wire::Malformed| {
+            vec![Diagnostic::error(neap_ir::Span::default(), format!("the model, byte {}: {}", error.at, error.what))]
+        })?;
+        if let (8 | 25, Some(message)) = (number, message) {
+            found.push(message.bytes.to_vec());
+        }
+    }
+    found.sort();
+    Ok(found)
 }

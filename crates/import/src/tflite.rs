@@ -11,6 +11,7 @@
 //! - Shapes are the file's `shape`; `shape_signature` is not interpreted here.
 
 pub mod build;
+pub mod contents;
 pub mod control;
 pub mod flatbuffer;
 pub mod model;

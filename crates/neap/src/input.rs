@@ -4,6 +4,7 @@
 //! limit and refused there.
 
 use crate::cli::DimFlag;
+use crate::contents::Names;
 use crate::exit::{Exit, Failure};
 use crate::streams::Streams;
 use neap_ir::Module;
@@ -151,6 +152,23 @@ fn cannot_read(name: &str, error: &io::Error) -> String {
     format!("cannot read `{name}`: {error}")
 }
 
+/// Reads a model with its contents named by what they are.
+///
+/// # Errors
+/// All that is wrong with the bytes.
+pub fn read_named(input: &Input, dims: &[DimFlag], names: &mut Names) -> Result<Module, Failure> {
+    let module = match input.kind {
+        Kind::Tflite => neap_import::read_tflite_named(&input.bytes, names),
+        Kind::Onnx => neap_import::read_onnx_named(&input.bytes, &bounds(dims), names),
+        Kind::Npu | Kind::Text => return input.module(dims),
+    };
+    module.map_err(|diagnostics| Failure::new(Exit::Input, diagnostics))
+}
+
+fn bounds(dims: &[DimFlag]) -> Vec<(String, u64, u64)> {
+    dims.iter().map(|dim| (dim.name.clone(), dim.low, dim.high)).collect()
+}
+
 /// What the bytes are. A protobuf message has no mark of its own: what is called `.onnx` is taken for one, and told what is wrong with it.
 fn kind(name: &str, bytes: &[u8]) -> Kind {
     if neap_import::is_tflite(bytes) {
@@ -171,10 +189,7 @@ fn kind(name: &str, bytes: &[u8]) -> Kind {
 pub fn read(kind: Kind, name: &str, bytes: &[u8], dims: &[DimFlag]) -> Result<Module, Failure> {
     let module = match kind {
         Kind::Tflite => neap_import::read_tflite(bytes),
-        Kind::Onnx => {
-            let dims: Vec<_> = dims.iter().map(|dim| (dim.name.clone(), dim.low, dim.high)).collect();
-            neap_import::read_onnx(bytes, &dims)
-        }
+        Kind::Onnx => neap_import::read_onnx(bytes, &bounds(dims)),
         Kind::Npu => neap_import::read_npu(bytes),
         Kind::Text => {
             if let Some(foreign) = foreign(name, bytes) {

@@ -7,6 +7,7 @@
 pub mod apply;
 pub mod buckets;
 pub mod cli;
+pub mod contents;
 pub mod demands;
 pub mod drive;
 pub mod exit;

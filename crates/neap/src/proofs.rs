@@ -97,9 +97,7 @@ fn read(name: &str, text: &str) -> Result<Vec<Certificate>, Failure> {
 /// # Errors
 /// The file holds none, one does not hold, or a function claims a certified bound that none of them proves.
 pub fn hold(path: &Path, module: &Module, facts: &Facts) -> Result<String, Failure> {
-    let name = path.display();
-    let file = std::fs::read_to_string(path);
-    let file = file.map_err(|error| Failure::usage(format!("cannot read `{name}`: {error}")))?;
+    let (name, file) = (path.display(), crate::input::text(path)?);
     let certificates = read(&name.to_string(), &file)?;
     if certificates.is_empty() {
         return Err(Failure::input(format!("`{name}` holds no certificate"))

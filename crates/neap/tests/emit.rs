@@ -45,13 +45,13 @@ fn a_plan_becomes_the_same_model_at_once_or_later() {
 
 /// Where the offsets of a file for TFLite Micro stand in it: behind a version, the number of subgraphs and their own number.
 fn offsets_at(file: &[u8]) -> (usize, Vec<i32>) {
-    let word = |at: usize| i32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"));
+    let word = |at: usize| i64::from(i32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes")));
     let list = |at: &usize| {
         let count = word(*at + 12);
         count > 0 && word(*at) == 12 + 4 * count && word(*at + 4) == 1 && (1..50).contains(&word(*at + 8))
     };
     let at = (0..file.len() - 16).step_by(4).find(list).expect("a list") + 16;
-    (at, (0..word(at - 4)).map(|index| word(at + 4 * index as usize)).collect())
+    (at, (0..word(at - 4)).map(|index| word(at + 4 * index as usize) as i32).collect())
 }
 
 /// Offsets are judged by what they do to the bytes: every list that puts two tensors together that both hold something is refused.
@@ -84,6 +84,24 @@ fn offsets_that_destroy_a_tensor_are_refused() {
     let placed: Vec<usize> = (0..offsets.len()).filter(|index| offsets[*index] >= 0).collect();
     let refused = placed.windows(2).filter(|pair| check(&|list| list[pair[1]] = list[pair[0]]).0 == 1).count();
     assert!(fully > 0 && refused + 2 >= placed.len(), "{refused} of {}", placed.len());
+}
+
+/// A file with one bit of its weights changed computes something else.
+#[test]
+fn weights_are_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = model("tflm_micro_speech_quantized");
+    done(folder.path(), &["plan", &source, "-o", "good.tflite"]);
+    assert_eq!(done(folder.path(), &["check", &source, "good.tflite"]), "accepted: both compute the same\n");
+    let good = std::fs::read(folder.path().join("good.tflite")).expect("it was written");
+    // Most of the file are the weights of its one large constant.
+    for place in [good.len() / 2, good.len() * 2 / 3] {
+        let mut bad = good.clone();
+        bad[place] ^= 1;
+        std::fs::write(folder.path().join("bad.tflite"), bad).expect("written");
+        let (code, out, err) = neap(folder.path(), &["check", &source, "bad.tflite"]);
+        assert!(code == 1 && out.is_empty() && err.contains("neap.constant"), "{out}{err}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "the reader's tests use all of it")]
 mod message;
 
-use message::{Graph, ints, node, sample, value};
+use message::{Graph, Message, floats, ints, node, sample, value, weights};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -100,4 +100,93 @@ fn broken_files_are_refused_with_their_place() {
     let (code, out, err) = neap(folder.path(), &["plan", "in.onnx", "-o", "out.onnx"]);
     assert!(code == 1 && out.is_empty() && err.contains("byte"), "{err}");
     assert!(!folder.path().join("out.onnx").exists());
+}
+
+/// Our own file in another order computes the same, contents that only the file holds included; other contents are no plan of it.
+#[test]
+fn a_file_in_another_order_is_checked_by_what_it_holds() {
+    let wide = |first: f32| {
+        Graph {
+            nodes: vec![
+                node("Expand", &["x", "wide"], &["wide1"]),
+                node("Expand", &["y", "wide"], &["wide2"]),
+                node("ReduceSum", &["wide1"], &["narrow1"]),
+                node("ReduceSum", &["wide2"], &["narrow2"]),
+                node("Add", &["narrow1", "narrow2"], &["sum"]),
+                node("ConstantOfShape", &["one"], &["half"]).with_tensor("value", floats("", &[1], &[0.5])),
+                node("ConstantOfShape", &["one"], &["more"]).with_tensor("value", floats("", &[1], &[2.5])),
+                node("Mul", &["sum", "half"], &["less"]),
+                node("Sub", &["less", "more"], &["both"]),
+                node("Add", &["both", "w"], &["out"]),
+            ],
+            constants: vec![ints("wide", &[2], &[64, 64]), ints("one", &[2], &[1, 1]), floats("w", &[1, 1], &[first])],
+            inputs: vec![value("x", 1, &["1", "1"]), value("y", 1, &["1", "1"])],
+            outputs: vec![value("out", 1, &["1", "1"])],
+            ..Graph::default()
+        }
+        .file(17)
+    };
+    let folder = folder(&wide(1.0));
+    assert_eq!(neap(folder.path(), &["plan", "in.onnx", "-o", "out.onnx"]).0, 0);
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("a file");
+    assert!(read("in.onnx") != read("out.onnx"), "the order is another one");
+    let (code, out, err) = neap(folder.path(), &["check", "in.onnx", "out.onnx"]);
+    assert!(code == 0 && out == "accepted: both compute the same\n", "{out}{err}");
+    std::fs::write(folder.path().join("other.onnx"), wide(2.0)).expect("written");
+    let (code, out, err) = neap(folder.path(), &["check", "in.onnx", "other.onnx"]);
+    assert!(code == 1 && out.is_empty() && err.contains("not what the source computes"), "{out}{err}");
+    // The number that a node fills its result with is in the file alone.
+    let swapped: Vec<u8> = swap(&read("out.onnx"), &0.5f32.to_le_bytes(), &2.5f32.to_le_bytes());
+    std::fs::write(folder.path().join("swapped.onnx"), swapped).expect("written");
+    assert_eq!(neap(folder.path(), &["check", "in.onnx", "swapped.onnx"]).0, 1);
+    // Another version of the operators.
+    let mut later = read("out.onnx");
+    let version = later.iter().rposition(|byte| *byte == 17).expect("the version");
+    later[version] = 18;
+    std::fs::write(folder.path().join("later.onnx"), later).expect("written");
+    let (code, _, err) = neap(folder.path(), &["check", "in.onnx", "later.onnx"]);
+    assert!(code == 1 && err.contains("versions of operator sets"), "{err}");
+}
+
+/// Bytes with two pieces in each other's place.
+fn swap(bytes: &[u8], one: &[u8], other: &[u8]) -> Vec<u8> {
+    let find = |piece: &[u8]| bytes.windows(piece.len()).position(|window| window == piece).expect("it is there");
+    let (at, there) = (find(one), find(other));
+    let mut bytes = bytes.to_vec();
+    bytes[at..at + one.len()].copy_from_slice(other);
+    bytes[there..there + other.len()].copy_from_slice(one);
+    bytes
+}
+
+/// Data beside a model are compared too; where they are not there, that is said.
+#[test]
+fn external_data_are_compared() {
+    let entry = |key: &str, value: &str| Message::default().put(1, key).put(2, value);
+    let weights = weights("w", &[1, 4]).put(13, entry("location", "w.bin")).put(13, entry("length", "16"));
+    let file = Graph {
+        nodes: vec![node("Add", &["x", "w"], &["out"])],
+        constants: vec![weights],
+        inputs: vec![value("x", 1, &["1", "4"])],
+        outputs: vec![value("out", 1, &["1", "4"])],
+        ..Graph::default()
+    }
+    .file(17);
+    let folder = folder(&file);
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, bytes).expect("written");
+    };
+    write("there/in.onnx", &file);
+    let check = || neap(folder.path(), &["check", "in.onnx", "there/in.onnx"]);
+    let (code, out, _) = check();
+    assert!(code == 0 && out.contains("if both find the same in `w.bin`"), "{out}");
+    write("w.bin", &[7; 16]);
+    let (code, out, _) = check();
+    assert!(code == 0 && out.contains("`w.bin` were read beside the source"), "{out}");
+    write("there/w.bin", &[7; 16]);
+    assert_eq!(check().1, "accepted: both compute the same\n");
+    write("there/w.bin", &[8; 16]);
+    let (code, out, err) = check();
+    assert!(code == 1 && out.is_empty() && err.contains("not what the source computes"), "{err}");
 }

@@ -1,14 +1,21 @@
 //! Attributes of nodes as attributes of operations.
 
 use super::fact::elem;
-use super::model::{Content, Node, Setting, Tensor};
+use super::model::{Attribute, Content, Node, Setting, Tensor};
 use super::names::plain;
-use super::types;
+use super::wire::Malformed;
+use super::{contents, types};
+use crate::contents::{CONTENT, Naming};
 use neap_ir::{Attr, Dim, Module, Ty, Type};
 
 /// All attributes of a node but its graphs. `place` (graph and node) tells apart what only the file holds: operations never seem equal
 /// by what cannot be seen here.
-pub(super) fn of(module: &mut Module, node: &Node<'_>, place: (usize, usize)) -> Vec<(String, Attr)> {
+pub(super) fn of(
+    module: &mut Module,
+    node: &Node<'_>,
+    place: (usize, usize),
+    naming: &mut Option<&mut dyn Naming>,
+) -> Result<Vec<(String, Attr)>, Malformed> {
     let mut attrs = Vec::new();
     if !node.is_standard() {
         attrs.push(("domain".to_owned(), Attr::str(node.domain)));
@@ -32,10 +39,17 @@ pub(super) fn of(module: &mut Module, node: &Node<'_>, place: (usize, usize)) ->
             _ => None,
         });
         attrs.extend(value.map(|value| ("value".to_owned(), value)));
-        return attrs;
+        for attribute in &node.attributes {
+            attrs.extend(name_of(attribute, naming)?.map(|name| (CONTENT.to_owned(), Attr::str(&name))));
+        }
+        return Ok(attrs);
     }
     for (index, attribute) in node.attributes.iter().enumerate() {
-        let in_file = || format!("onnx_{}_{}_{index}", place.0, place.1);
+        let in_file = match &attribute.setting {
+            Setting::Tensor(_) | Setting::Other => name_of(attribute, naming)?,
+            _ => None,
+        };
+        let in_file = || in_file.unwrap_or_else(|| format!("onnx_{}_{}_{index}", place.0, place.1));
         let attr = match &attribute.setting {
             Setting::Graph(_) => continue,
             Setting::Float(value) => module.f32_attr(*value),
@@ -55,7 +69,22 @@ pub(super) fn of(module: &mut Module, node: &Node<'_>, place: (usize, usize)) ->
         };
         attrs.push((key(attribute.name), attr));
     }
-    attrs
+    Ok(attrs)
+}
+
+/// The name of what an attribute holds, where contents are named.
+fn name_of(attribute: &Attribute<'_>, naming: &mut Option<&mut dyn Naming>) -> Result<Option<String>, Malformed> {
+    let Some(naming) = naming else { return Ok(None) };
+    match &attribute.setting {
+        Setting::Tensor(tensor) => tensor_name(tensor, *naming),
+        _ => Ok(Some(naming.bytes(attribute.message.bytes))),
+    }
+}
+
+/// The name of a tensor's elements.
+pub(super) fn tensor_name(tensor: &Tensor<'_>, naming: &mut dyn Naming) -> Result<Option<String>, Malformed> {
+    let read = if tensor.is_sparse { contents::sparse } else { contents::tensor };
+    tensor.message.map(|message| read(message, naming)).transpose()
 }
 
 /// A name that is a plain identifier and none of our own.
@@ -66,7 +95,14 @@ fn key(name: &str) -> String {
 
 fn numbers(list: &[i64], dims: Vec<u64>) -> Tensor<'static> {
     let small = list.len() <= super::model::MAX_CONTENT;
-    Tensor { name: "", elem: elem::I64, dims, content: small.then(|| Content::Ints(list.to_vec())) }
+    Tensor {
+        name: "",
+        elem: elem::I64,
+        dims,
+        content: small.then(|| Content::Ints(list.to_vec())),
+        message: None,
+        is_sparse: false,
+    }
 }
 
 fn tensor_ty(module: &mut Module, tensor: &Tensor<'_>) -> Ty {

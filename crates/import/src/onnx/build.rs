@@ -6,14 +6,24 @@ use super::link::{Linked, Origin, ValueRef};
 use super::model::{GraphId, Model, Node};
 use super::names::{self, Names};
 use super::size::Bounds;
+use super::wire::Malformed;
 use super::{attributes, types};
+use crate::contents::{CONTENT, Naming};
 use neap_ir::origin::origin;
 use neap_ir::types::Dim;
 use neap_ir::{Attr, BlockId, Loc, Module, OpId, OpSpec, Ty, Type, ValueId};
 use std::collections::BTreeMap;
 
 /// Builds the module.
-pub(super) fn module(model: &Model<'_>, linked: &Linked<'_>, inferred: &Inferred) -> Module {
+///
+/// # Errors
+/// Where contents are named: a constant that is malformed.
+pub(super) fn module(
+    model: &Model<'_>,
+    linked: &Linked<'_>,
+    inferred: &Inferred,
+    naming: Option<&mut dyn Naming>,
+) -> Result<Module, Malformed> {
     let mut build = Builder {
         model,
         linked,
@@ -24,13 +34,14 @@ pub(super) fn module(model: &Model<'_>, linked: &Linked<'_>, inferred: &Inferred
         no_value: None,
         names: Names::default(),
         bounds: inferred.sizes.used().collect(),
+        naming,
     };
-    build.main();
+    build.main()?;
     build.bounds();
-    build.module
+    Ok(build.module)
 }
 
-struct Builder<'a> {
+struct Builder<'a, 'n> {
     model: &'a Model<'a>,
     linked: &'a Linked<'a>,
     inferred: &'a Inferred,
@@ -41,10 +52,11 @@ struct Builder<'a> {
     no_value: Option<ValueId>,
     names: Names,
     bounds: BTreeMap<String, Bounds>,
+    naming: Option<&'n mut dyn Naming>,
 }
 
-impl Builder<'_> {
-    fn main(&mut self) {
+impl Builder<'_, '_> {
+    fn main(&mut self) -> Result<(), Malformed> {
         let main = GraphId(0);
         let links = &self.linked.links[0];
         let inputs: Vec<Ty> = links.inputs.iter().map(|value| self.ty(*value)).collect();
@@ -58,26 +70,27 @@ impl Builder<'_> {
             self.module.set_arg_attr(func, position, "neap.dims", dims);
             self.values[value.0] = Some(self.module.block_args(block)[position]);
         }
-        self.body(main, block, "func.return");
+        self.body(main, block, "func.return")
     }
 
     /// The nodes of a graph and its terminator; the recursion is as deep as the reader lets graphs nest.
-    fn body(&mut self, id: GraphId, block: BlockId, terminator: &str) {
+    fn body(&mut self, id: GraphId, block: BlockId, terminator: &str) -> Result<(), Malformed> {
         let links = &self.linked.links[id.0];
         for node in &links.order {
-            self.node(id, *node, block);
+            self.node(id, *node, block)?;
         }
         // What the terminator reads may still be to be made, before it.
         let end = self.module.create(OpSpec { name: terminator, ..OpSpec::default() });
         self.module.append(block, end);
         self.current[id.0] = Some(end);
         for value in &links.outputs {
-            let value = self.read(*value);
+            let value = self.read(*value)?;
             self.module.push_operand(end, value);
         }
+        Ok(())
     }
 
-    fn node(&mut self, id: GraphId, index: usize, block: BlockId) {
+    fn node(&mut self, id: GraphId, index: usize, block: BlockId) -> Result<(), Malformed> {
         let node = &self.model.graph(id).nodes[index];
         let links = &self.linked.links[id.0];
         let (operands, results) = (trimmed(&links.operands[index]), trimmed(&links.results[index]));
@@ -88,7 +101,7 @@ impl Builder<'_> {
             // In training it has further results, which the table tells it by.
             result_tys.resize(3, none);
         }
-        let mut attrs = attributes::of(&mut self.module, node, (id.0, index));
+        let mut attrs = attributes::of(&mut self.module, node, (id.0, index), &mut self.naming)?;
         let mut attrs_of_plan = self.plan_attributes(node, operands, results);
         if self.is_idle(id) {
             attrs_of_plan.extend(self.idle_bytes(results));
@@ -106,22 +119,23 @@ impl Builder<'_> {
         self.current[id.0] = Some(op);
         for value in operands {
             let value = match value {
-                Some(value) => self.read(*value),
+                Some(value) => self.read(*value)?,
                 None => self.no_value(),
             };
             self.module.push_operand(op, value);
         }
         for (_, body) in names::bodies(node) {
-            self.region(op, body);
+            self.region(op, body)?;
         }
         for (position, value) in results.iter().enumerate() {
             if let Some(value) = value {
                 self.values[value.0] = Some(self.module.results(op)[position]);
             }
         }
+        Ok(())
     }
 
-    fn region(&mut self, op: OpId, body: GraphId) {
+    fn region(&mut self, op: OpId, body: GraphId) -> Result<(), Malformed> {
         let links = &self.linked.links[body.0];
         let inputs: Vec<Ty> = links.inputs.iter().map(|value| self.ty(*value)).collect();
         let region = self.module.add_region(op);
@@ -129,7 +143,7 @@ impl Builder<'_> {
         for (position, value) in links.inputs.iter().enumerate() {
             self.values[value.0] = Some(self.module.block_args(block)[position]);
         }
-        self.body(body, block, "onnx.Yield");
+        self.body(body, block, "onnx.Yield")
     }
 
     /// Names of the node and its results, names of dimensions, sizes that types do not tell.
@@ -226,9 +240,9 @@ impl Builder<'_> {
     }
 
     /// The value that a reader sees; a constant is made in its own graph, before the operation that this one is at.
-    fn read(&mut self, value: ValueRef) -> ValueId {
+    fn read(&mut self, value: ValueRef) -> Result<ValueId, Malformed> {
         if let Some(known) = self.values[value.0] {
-            return known;
+            return Ok(known);
         }
         let found = &self.linked.values[value.0];
         let Origin::Initializer(at) = found.origin else {
@@ -240,13 +254,16 @@ impl Builder<'_> {
         if let Some(attr) = attributes::small_integers(tensor, ty) {
             attrs.push(("value", attr));
         }
+        if let Some(naming) = &mut self.naming {
+            attrs.extend(attributes::tensor_name(tensor, *naming)?.map(|name| (CONTENT, Attr::str(&name))));
+        }
         let op = self.module.create(OpSpec { name: "onnx.Constant", results: &[ty], attrs, ..OpSpec::default() });
         self.before(found.graph, op);
         let result = self.module.results(op)[0];
         // Its content stays in the file: a name of its own tells it from others, also once it has been printed and read again.
         let name = self.module.intern(&format!("c{}", value.0));
         self.module.set_value_name(result, Some(name));
-        *self.values[value.0].insert(result)
+        Ok(*self.values[value.0].insert(result))
     }
 
     /// The value that stands for operands that are left out, made once.

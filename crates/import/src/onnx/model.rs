@@ -7,6 +7,7 @@ mod read;
 
 pub(super) use read::read;
 
+use super::wire::Message;
 use std::collections::BTreeMap;
 
 /// The longest constant that is kept, in elements: more than any shape, permutation or list of scales has.
@@ -79,6 +80,10 @@ pub(super) struct Tensor<'a> {
     pub(super) dims: Vec<u64>,
     /// The elements of a small tensor whose bytes are in the file.
     pub(super) content: Option<Content>,
+    /// All that the file says of it.
+    pub(super) message: Option<Message<'a>>,
+    /// Whether that is a sparse tensor's message.
+    pub(super) is_sparse: bool,
 }
 
 /// Elements of a small constant.
@@ -105,6 +110,8 @@ pub(super) struct Node<'a> {
 #[derive(Debug)]
 pub(super) struct Attribute<'a> {
     pub(super) name: &'a str,
+    /// All that the file says of it.
+    pub(super) message: Message<'a>,
     pub(super) setting: Setting<'a>,
 }
 

@@ -56,6 +56,14 @@ pub(crate) fn ints(name: &str, dims: &[i64], values: &[i64]) -> Message {
     tensor.int(2, 7).put(8, name).put(9, raw)
 }
 
+/// A constant of floats.
+#[allow(dead_code, reason = "not all tests that share this file use it")]
+pub(crate) fn floats(name: &str, dims: &[i64], values: &[f32]) -> Message {
+    let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let tensor = dims.iter().fold(Message::default(), |tensor, dim| tensor.int(1, *dim));
+    tensor.int(2, 1).put(8, name).put(9, raw)
+}
+
 /// A constant of floats without its bytes, as with external data.
 pub(crate) fn weights(name: &str, dims: &[i64]) -> Message {
     let tensor = dims.iter().fold(Message::default(), |tensor, dim| tensor.int(1, *dim));
@@ -78,6 +86,12 @@ impl Message {
     /// The node's name.
     pub(crate) fn named(self, name: &str) -> Message {
         self.put(3, name)
+    }
+
+    /// A tensor attribute of the node.
+    #[allow(dead_code, reason = "not all tests that share this file use it")]
+    pub(crate) fn with_tensor(self, name: &str, tensor: Message) -> Message {
+        self.put(5, Message::default().put(1, name).put(5, tensor).int(20, 4))
     }
 
     /// An integer attribute of the node.

@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
             Some(field) if matches!(found.kind, 0 | 5) => self.subgraph(field, holder, depth)?,
             _ => found.setting(message)?,
         };
-        Ok(Attribute { name: found.name, setting })
+        Ok(Attribute { name: found.name, message, setting })
     }
 
     fn subgraph(&mut self, field: Field<'a>, holder: (GraphId, usize), depth: usize) -> Read<Setting<'a>> {
@@ -380,7 +380,7 @@ fn rank(rank: usize, at: usize) -> Read<()> {
 }
 
 fn tensor(message: Message<'_>) -> Read<Tensor<'_>> {
-    let mut read = Tensor::default();
+    let mut read = Tensor { message: Some(message), ..Tensor::default() };
     let mut dims = Vec::new();
     let mut raw: Option<&[u8]> = None;
     let mut numbers: Vec<Field<'_>> = Vec::new();
@@ -461,7 +461,7 @@ fn listed(elem: i64, fields: &[Field<'_>]) -> Read<Option<Content>> {
 
 /// A sparse tensor as the dense one that it stands for; its elements are not looked at.
 fn sparse(message: Message<'_>) -> Read<Tensor<'_>> {
-    let mut read = Tensor::default();
+    let mut read = Tensor { message: Some(message), is_sparse: true, ..Tensor::default() };
     let mut dims = Vec::new();
     for field in message.fields() {
         let field = field?;
