@@ -97,7 +97,7 @@ pub fn is_model(bytes: &[u8]) -> bool {
 pub fn meaning(bytes: &[u8]) -> Result<Vec<Vec<u8>>, Vec<Diagnostic>> {
     let mut found = Vec::new();
     for field in wire::Message::file(bytes).fields() {
-        let field = field.and_then(|field| Ok((field.number, field.message().ok())));
+        let field = field.map(|field| (field.number, field.message().ok()));
         let (number, message) = field.map_err(|error: wire::Malformed| {
             vec![Diagnostic::error(neap_ir::Span::default(), format!("the model, byte {}: {}", error.at, error.what))]
         })?;
