@@ -152,7 +152,7 @@ fn ranges(homes: &Homes<'_>, steps: &Steps) -> FxHashMap<ValueId, (u32, u32)> {
 /// Extends the range of a value's owner by the value's own life.
 fn born(homes: &Homes<'_>, steps: &Steps, value: ValueId, ranges: &mut FxHashMap<ValueId, (u32, u32)>) {
     let owner = homes.root(value);
-    let life = own::life(homes, steps, value);
+    let life = own::life(homes, steps, value, owner);
     let end = if life.kept { life.end.max(steps.total) } else { life.end };
     let range = ranges.entry(owner).or_insert((life.begin, end));
     range.1 = range.1.max(end);

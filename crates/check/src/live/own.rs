@@ -29,8 +29,9 @@ pub(super) struct Life {
     pub(super) held: bool,
 }
 
-/// The life of a value, reads through views of it left out.
-pub(super) fn life(homes: &Homes<'_>, steps: &Steps, value: ValueId) -> Life {
+/// The life of a value, reads through views of it left out. A loop around a read, but not around where `home` is made, reads again: `home` is the
+/// value itself, or the owner of its bytes.
+pub(super) fn life(homes: &Homes<'_>, steps: &Steps, value: ValueId, home: ValueId) -> Life {
     let m = homes.module;
     let owner = homes.root(value);
     let mut life = match m.value(value).def() {
@@ -52,7 +53,7 @@ pub(super) fn life(homes: &Homes<'_>, steps: &Steps, value: ValueId) -> Life {
         }
     };
     for usage in m.value(value).uses() {
-        let (last, until_end) = use_end(homes, steps, runs_in(homes, usage.op), owner);
+        let (last, until_end) = use_end(homes, steps, runs_in(homes, usage.op), home);
         life.end = life.end.max(last);
         life.kept |= until_end;
         if until_end && m.parent_op(usage.op) == Some(homes.func) {
@@ -153,7 +154,7 @@ fn views(homes: &Homes<'_>, steps: &Steps, work: &[Work]) -> FxHashMap<ValueId, 
     }
     order.retain(|value| homes.views.contains_key(value));
     for value in &order {
-        let life = life(homes, steps, *value);
+        let life = life(homes, steps, *value, *value);
         found.insert(*value, (life.begin, life.end));
     }
     for work in work {
