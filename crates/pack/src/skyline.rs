@@ -1,13 +1,12 @@
 //! Skyline heuristics for plain problems: near-linear time, linear memory.
 //!
-//! The skyline is the height up to which each section is filled. The lowest valley is filled next: of the
-//! items that lie inside its range of sections, the first in the order is put on its ground; if none does, the
+//! The skyline is the height up to which each section is filled. Valleys are filled one after another: of the
+//! items that lie inside a valley's range of sections, the first in the order is put on its ground; if none does, the
 //! valley rises to its lower neighbour and merges with it. No list of overlapping pairs is ever made.
 //!
 //! Sound: an item is put where all its sections have the same height, on top of everything placed there before.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use crate::orders::{RangeMax, Traits};
 use crate::outcome::Order;
@@ -82,7 +81,7 @@ pub(crate) fn fill(plain: &Plain, ranked: &[u32]) -> (Vec<u64>, u64) {
     let mut height = 0;
     let mut left = plain.len();
     while left > 0 {
-        let (from, to, level) = ground.lowest();
+        let (from, to, level) = ground.valley();
         match waiting.take(from, to) {
             Some(item) => {
                 offsets[item as usize] = level;
@@ -97,56 +96,62 @@ pub(crate) fn fill(plain: &Plain, ranked: &[u32]) -> (Vec<u64>, u64) {
     (offsets, height)
 }
 
-/// The skyline as a list of segments, each named by its first section.
+/// The skyline as a list of segments, each named by its first section. Neighbours never have the same level.
+///
+/// A valley is done when it has risen to its lower neighbour, and no item inside it reaches out of it, so valleys do not
+/// disturb each other: they may be filled in any order. The nearest one is taken, for it is still in the cache.
 struct Ground {
     level: Vec<u64>,
     end: Vec<u32>,
     before: Vec<u32>,
-    /// Segments by level; an entry counts only if the segment still begins there at that level.
-    heap: BinaryHeap<Reverse<(u64, u32)>>,
-    alive: Vec<bool>,
     sections: u32,
+    /// A segment.
+    here: u32,
 }
 
 impl Ground {
     fn new(sections: u32) -> Ground {
         let count = sections as usize;
-        let mut ground = Ground {
-            level: vec![0; count],
-            end: vec![0; count],
-            before: vec![0; count],
-            heap: BinaryHeap::new(),
-            alive: vec![false; count],
-            sections,
-        };
+        let mut ground =
+            Ground { level: vec![0; count], end: vec![0; count], before: vec![0; count], sections, here: 0 };
         ground.segment(0, sections, 0, u32::MAX);
         ground
     }
 
     fn segment(&mut self, from: u32, to: u32, level: u64, before: u32) {
         let index = from as usize;
-        (self.level[index], self.end[index], self.before[index], self.alive[index]) = (level, to, before, true);
+        (self.level[index], self.end[index], self.before[index]) = (level, to, before);
         if to < self.sections {
             self.before[to as usize] = from;
         }
-        self.heap.push(Reverse((level, from)));
     }
 
-    /// The lowest segment, leftmost among equals: its sections and level.
-    fn lowest(&mut self) -> (u32, u32, u64) {
+    /// The levels left and right of a segment; above all others at the borders.
+    fn beside(&self, from: u32) -> (u64, u64) {
+        let (to, before) = (self.end[from as usize], self.before[from as usize]);
+        let left = if before == u32::MAX { u64::MAX } else { self.level[before as usize] };
+        let right = if to == self.sections { u64::MAX } else { self.level[to as usize] };
+        (left, right)
+    }
+
+    /// A segment with higher ones on both sides: its sections and level.
+    fn valley(&mut self) -> (u32, u32, u64) {
         loop {
-            let Some(&Reverse((level, from))) = self.heap.peek() else { return (0, self.sections, 0) };
-            if self.alive[from as usize] && self.level[from as usize] == level {
+            let (from, level) = (self.here, self.level[self.here as usize]);
+            let (left, right) = self.beside(from);
+            if left < level {
+                self.here = self.before[from as usize];
+            } else if right < level {
+                self.here = self.end[from as usize];
+            } else {
                 return (from, self.end[from as usize], level);
             }
-            self.heap.pop();
         }
     }
 
-    /// Raises `[item_from, item_to)` inside the segment at `from` to `top`.
+    /// Raises `[item_from, item_to)` inside the valley at `from` to `top`.
     fn put(&mut self, from: u32, item_from: u32, item_to: u32, top: u64) {
         let (level, to, before) = (self.level[from as usize], self.end[from as usize], self.before[from as usize]);
-        self.alive[from as usize] = false;
         let mut last = before;
         if from < item_from {
             self.segment(from, item_from, level, last);
@@ -159,26 +164,22 @@ impl Ground {
         self.merge(item_from);
     }
 
-    /// Raises the segment at `from` to its lower neighbour.
+    /// Raises the valley at `from` to its lower neighbour.
     fn rise(&mut self, from: u32) {
-        let (to, before) = (self.end[from as usize], self.before[from as usize]);
-        let left = if before == u32::MAX { u64::MAX } else { self.level[before as usize] };
-        let right = if to == self.sections { u64::MAX } else { self.level[to as usize] };
-        self.segment(from, to, left.min(right), before);
+        let (left, right) = self.beside(from);
+        self.level[from as usize] = left.min(right);
         self.merge(from);
     }
 
-    /// Joins the segment at `from` with neighbours of its level.
+    /// Joins the segment at `from` with neighbours of its level, and stays there.
     fn merge(&mut self, mut from: u32) {
         let level = self.level[from as usize];
-        let to = self.end[from as usize];
-        if to < self.sections && self.level[to as usize] == level {
-            self.alive[to as usize] = false;
-            self.end[from as usize] = self.end[to as usize];
+        let (left, right) = self.beside(from);
+        if right == level {
+            self.end[from as usize] = self.end[self.end[from as usize] as usize];
         }
-        let before = self.before[from as usize];
-        if before != u32::MAX && self.level[before as usize] == level {
-            self.alive[from as usize] = false;
+        if left == level {
+            let before = self.before[from as usize];
             self.end[before as usize] = self.end[from as usize];
             from = before;
         }
@@ -186,6 +187,7 @@ impl Ground {
         if end < self.sections {
             self.before[end as usize] = from;
         }
+        self.here = from;
     }
 }
 
@@ -197,13 +199,21 @@ struct Waiting<'a> {
     /// The first place in `sorted` of each section.
     first: Vec<u32>,
     leaves: u32,
-    least_end: Vec<u32>,
-    best_rank: Vec<u32>,
+    tree: Vec<Node>,
     ranked: &'a [u32],
     stack: Vec<u32>,
 }
 
 const GONE: u32 = u32::MAX;
+
+/// What a subtree holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Node {
+    least_end: u32,
+    best_rank: u32,
+}
+
+const EMPTY: Node = Node { least_end: GONE, best_rank: GONE };
 
 impl<'a> Waiting<'a> {
     fn new(plain: &'a Plain, ranked: &'a [u32]) -> Self {
@@ -219,8 +229,7 @@ impl<'a> Waiting<'a> {
             sorted: vec![0; plain.len()],
             first: first.clone(),
             leaves,
-            least_end: vec![GONE; 2 * leaves as usize],
-            best_rank: vec![GONE; 2 * leaves as usize],
+            tree: vec![EMPTY; 2 * leaves as usize],
             ranked,
             stack: Vec::new(),
         };
@@ -228,7 +237,7 @@ impl<'a> Waiting<'a> {
             let place = &mut first[plain.from[item as usize] as usize];
             waiting.sorted[*place as usize] = item;
             let leaf = leaves as usize + *place as usize;
-            (waiting.least_end[leaf], waiting.best_rank[leaf]) = (plain.to[item as usize], rank as u32);
+            waiting.tree[leaf] = Node { least_end: plain.to[item as usize], best_rank: rank as u32 };
             *place += 1;
         }
         for node in (1..leaves as usize).rev() {
@@ -237,21 +246,23 @@ impl<'a> Waiting<'a> {
         waiting
     }
 
-    fn pull(&mut self, node: usize) {
-        self.least_end[node] = self.least_end[2 * node].min(self.least_end[2 * node + 1]);
-        self.best_rank[node] = self.best_rank[2 * node].min(self.best_rank[2 * node + 1]);
+    /// Sums a node up from its halves; `false` if nothing changed.
+    fn pull(&mut self, node: usize) -> bool {
+        let (left, right) = (self.tree[2 * node], self.tree[2 * node + 1]);
+        let both =
+            Node { least_end: left.least_end.min(right.least_end), best_rank: left.best_rank.min(right.best_rank) };
+        std::mem::replace(&mut self.tree[node], both) != both
     }
 
     /// Removes and returns the best item inside sections `[from, to)`.
     fn take(&mut self, from: u32, to: u32) -> Option<u32> {
         let (low, high) = (self.first[from as usize], self.first[to as usize]);
         let best = self.search(low, high, to)?;
-        let item = self.ranked[self.best_rank[best as usize] as usize];
         let mut node = best as usize;
-        (self.least_end[node], self.best_rank[node]) = (GONE, GONE);
-        while node > 1 {
+        let item = self.ranked[self.tree[node].best_rank as usize];
+        self.tree[node] = EMPTY;
+        while node > 1 && self.pull(node / 2) {
             node /= 2;
-            self.pull(node);
         }
         debug_assert!(self.plain.from[item as usize] >= from && self.plain.to[item as usize] <= to);
         Some(item)
@@ -259,24 +270,31 @@ impl<'a> Waiting<'a> {
 
     /// The leaf of the best rank among places `[low, high)` with an end of at most `to`.
     fn search(&mut self, low: u32, high: u32, to: u32) -> Option<u32> {
+        if low == high {
+            return None;
+        }
+        // The smallest subtree with both ends.
+        let (first, last) = (self.leaves + low, self.leaves + high - 1);
+        let top = first >> (u32::BITS - (first ^ last).leading_zeros());
         let (mut best, mut found) = (GONE, None);
         self.stack.clear();
-        self.stack.push(1);
+        self.stack.push(top);
         while let Some(node) = self.stack.pop() {
-            let depth = node.ilog2();
-            let width = self.leaves >> depth;
-            let start = (node - (1 << depth)) * width;
-            let outside = start >= high || start + width <= low;
-            if outside || self.least_end[node as usize] > to || self.best_rank[node as usize] >= best {
+            let Node { least_end, best_rank } = self.tree[node as usize];
+            if least_end > to || best_rank >= best {
                 continue;
             }
-            if width == 1 {
-                (best, found) = (self.best_rank[node as usize], Some(node));
+            if node >= self.leaves {
+                (best, found) = (best_rank, Some(node));
                 continue;
             }
             let (left, right) = (2 * node, 2 * node + 1);
-            let left_first = self.best_rank[left as usize] <= self.best_rank[right as usize];
-            self.stack.extend(if left_first { [right, left] } else { [left, right] });
+            // Subtrees of the same depth are named in the order of what they hold.
+            let below = right.leading_zeros() - self.leaves.leading_zeros();
+            let (first, last) = (first >> below, last >> below);
+            let left_first = self.tree[left as usize].best_rank <= self.tree[right as usize].best_rank;
+            let (soon, late) = if left_first { (left, right) } else { (right, left) };
+            self.stack.extend([late, soon].into_iter().filter(|child| (first..=last).contains(child)));
         }
         found
     }

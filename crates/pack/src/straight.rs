@@ -18,7 +18,7 @@ use crate::skyline;
 const SMALL: usize = 600;
 /// Above this many items a core is no longer tried.
 const LARGE_CORE: usize = 3_000;
-/// Above this many items only the two best skylines are made.
+/// Above this many items few skylines are made.
 const MANY: usize = 50_000;
 /// Above this many pairs that share a section, nothing that lists them is run.
 const MANY_PAIRS: u64 = 400_000_000;
@@ -137,7 +137,9 @@ fn skylines(run: &mut Run<'_, '_>, plain: &Plain) {
             &[(77, 0), (54, 16), (54, 0), (64, 16)],
         ),
         20_001..=MANY => (&[Order::Area], &[(54, 16)]),
-        _ => (&[Order::Area], &[]),
+        // Repairs pay more than further orders, until there is too much to list.
+        ..=200_000 => (&[Order::Area], &[]),
+        _ => (&[Order::Area], &[(68, 0), (77, 0), (90, 0)]),
     };
     for &order in orders {
         sky(run, plain, order);
