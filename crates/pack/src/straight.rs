@@ -136,9 +136,9 @@ fn skylines(run: &mut Run<'_, '_>, plain: &Plain) {
             &[Order::Area, Order::Temporal, Order::Load, Order::Size, Order::Life],
             &[(77, 0), (54, 16), (54, 0), (64, 16)],
         ),
-        20_001..=MANY => (&[Order::Area], &[(54, 16)]),
+        20_001..=50_000 => (&[Order::Area], &[(54, 16)]),
         // Repairs pay more than further orders, until there is too much to list.
-        ..=200_000 => (&[Order::Area], &[]),
+        50_001..=200_000 => (&[Order::Area], &[]),
         _ => (&[Order::Area], &[(68, 0), (77, 0), (90, 0)]),
     };
     for &order in orders {
