@@ -56,7 +56,12 @@ pub const PROOF: &str = "neap.proof";
 /// Identifies the graph that a plan was made for.
 pub const FINGERPRINT: &str = "neap.fingerprint";
 
-/// Every attribute that a plan adds: what `strip-plan` removes.
+/// On the module: the profile that a plan was made with, by its name or its file.
+pub const PROFILE: &str = "neap.profile";
+/// On the module: the range of a dimension's sizes that a plan is for, `{N = [1, 64]}`, where there is a plan for each of several.
+pub const BUCKET: &str = "neap.bucket";
+
+/// Every attribute that a plan adds to functions and what is in them: what `strip-plan` removes.
 pub const WRITTEN: &[&str] = &[
     OFFSETS,
     ARENA,

@@ -16,7 +16,7 @@
 use crate::analysis::scratch;
 use crate::pass::{Context, Pass, PassInfo};
 use neap_ir::diag::Diagnostic;
-use neap_ir::plan::{CALLEE_BYTES, SCRATCH, WRITTEN};
+use neap_ir::plan::{BUCKET, CALLEE_BYTES, PROFILE, SCRATCH, WRITTEN};
 use neap_ir::{Module, OpId};
 
 /// The line in the registry.
@@ -48,6 +48,10 @@ impl Pass for StripPlan {
                 module.set_result_attr(func, index, key, None);
                 removed += 1;
             }
+        }
+        let top = module.top();
+        for key in [PROFILE, BUCKET] {
+            removed += u64::from(module.remove_attr(top, key).is_some());
         }
         cx.count("attributes", removed);
         Ok(removed > 0)

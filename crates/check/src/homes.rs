@@ -53,6 +53,8 @@ pub(crate) struct Homes<'a> {
     pub(crate) violations: Vec<Violation>,
     /// Whether anything is planned at all.
     pub(crate) planned: bool,
+    /// What has no offset lies somewhere, apart from all else: only sizes are asked for.
+    sized: bool,
     pub(crate) sizes: &'a Sizes,
     rows: Vec<OnceLock<&'a OpFacts>>,
     external: FxHashSet<ValueId>,
@@ -77,6 +79,15 @@ fn arenas(module: &Module) -> Vec<Arena> {
 
 impl<'a> Homes<'a> {
     pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, sizes: &'a Sizes) -> Homes<'a> {
+        Homes::build(module, facts, func, sizes, false)
+    }
+
+    /// What takes how many bytes, wherever it lies: also of a function that has an order and no offsets.
+    pub(crate) fn sized(module: &'a Module, facts: &'a Facts, func: OpId, sizes: &'a Sizes) -> Homes<'a> {
+        Homes::build(module, facts, func, sizes, true)
+    }
+
+    fn build(module: &'a Module, facts: &'a Facts, func: OpId, sizes: &'a Sizes, sized: bool) -> Homes<'a> {
         let (mut arenas, mut violations) = (arenas(module), Vec::new());
         callers(module, func, &mut arenas, &mut violations);
         let table = vec![None; module.value_count()];
@@ -92,6 +103,7 @@ impl<'a> Homes<'a> {
             views,
             violations,
             planned,
+            sized,
             sizes,
             rows,
             external,
@@ -365,6 +377,10 @@ impl<'a> Homes<'a> {
         let Some(start) = offset.and_then(|offset| u64::try_from(offset).ok()) else {
             // A scalar outside of tensors and buffers may stay in a register.
             if matches!(m.ty(m.value_ty(value)), Type::Tensor { .. } | Type::MemRef { .. } | Type::Dialect(_)) {
+                if self.sized {
+                    self.table[raw(value)] = Some(Home { arena: 0, start: 0, size, owner: value });
+                    return;
+                }
                 let op = m.defining_op(value).map(|op| names::op(m, op));
                 let value = names::value(m, value);
                 self.violations.push(Violation::NotPlanned { function, value, op, bytes: size, span });

@@ -154,13 +154,18 @@ pub fn verify(planned: &Module, facts: &Facts, certificate: &Certificate) -> Res
     if stamp.is_some_and(|stamp| stamp != certificate.fingerprint) {
         return Err(fail("it was made for another graph".to_owned()));
     }
-    let homes = homes::Homes::new(planned, facts, func, &sizes::UPPER);
+    let homes = homes::Homes::sized(planned, facts, func, &sizes::UPPER);
     let network = network::Network::new(&homes).map_err(fail)?;
     let proved = network.proved(certificate).map_err(fail)?;
     if proved < certificate.lower_bound {
         return Err(fail(format!("it claims {} bytes and proves {proved}", certificate.lower_bound)));
     }
     Ok(proved)
+}
+
+/// The half-open steps for which the storage of each value with bytes in an arena is there, whatever the plan states.
+pub fn lives(planned: &Module, facts: &Facts, func: OpId) -> Vec<(neap_ir::ValueId, (u32, u32))> {
+    live::lives(&homes::Homes::new(planned, facts, func, &sizes::UPPER))
 }
 
 /// Whether the plan was made for this graph, as far as it says.

@@ -8,7 +8,7 @@
 mod classes;
 mod own;
 
-use crate::asynchronous;
+use crate::asynchronous::{self, Work};
 use crate::calls;
 use crate::exec::raw;
 use crate::homes::{Home, Homes};
@@ -40,17 +40,33 @@ struct Storage {
     value: ValueId,
 }
 
-pub(crate) fn check(homes: &Homes<'_>, options: &Options, out: &mut Vec<Violation>) -> Numbers {
+/// The steps of each value's storage.
+pub(crate) fn lives(homes: &Homes<'_>) -> Vec<(ValueId, (u32, u32))> {
     let steps = number(homes);
-    let mut ranges = ranges(homes, &steps);
-    let work = asynchronous::work(homes, &steps);
-    for work in &work {
+    let ranges = worked_on(homes, &steps, &asynchronous::work(homes, &steps));
+    let (storages, of) = storages(homes, &ranges);
+    let mut found: Vec<_> = of.into_iter().map(|(value, at)| (value, (storages[at].begin, storages[at].end))).collect();
+    found.sort_unstable();
+    found
+}
+
+/// Live ranges with the work that goes on beside the rest.
+fn worked_on(homes: &Homes<'_>, steps: &Steps, work: &[Work]) -> FxHashMap<ValueId, (u32, u32)> {
+    let mut ranges = ranges(homes, steps);
+    for work in work {
         for value in &work.touched {
             if let Some(range) = ranges.get_mut(&homes.root(*value)) {
                 range.1 = range.1.max(work.until);
             }
         }
     }
+    ranges
+}
+
+pub(crate) fn check(homes: &Homes<'_>, options: &Options, out: &mut Vec<Violation>) -> Numbers {
+    let steps = number(homes);
+    let work = asynchronous::work(homes, &steps);
+    let ranges = worked_on(homes, &steps, &work);
     own::stated(homes, &steps, &ranges, &work, out);
     let (storages, of) = storages(homes, &ranges);
     let m = homes.module;

@@ -1,4 +1,4 @@
-//! State that bodies and calls touch: dead reads of a callee, views of variables in loops and at the same time, what a loop carries.
+//! State that bodies and calls touch: dead reads of a callee, views of variables that are written, what a loop carries.
 
 mod common;
 
@@ -26,8 +26,6 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
     differs(&module(read, "%r"), &module("", "%x"));
 }
 
-/// Which of two bodies comes first is nobody's to say: a view of what the other writes is none.
-/// It may write first.
 /// The condition runs while the loop's values wait in the arguments of the body: its own values lie elsewhere.
 #[test]
 fn what_a_loop_carries_outlives_its_condition() {
@@ -62,4 +60,40 @@ fn what_a_loop_carries_outlives_its_condition() {
     };
     accepted(source, &plan(16, 25, 25));
     refused(source, &plan(8, 17, 17), |violation| matches!(violation, Violation::Overwritten { .. }));
+}
+
+/// A view of a variable, a write to the variable, and a reader of the view: in that order, the view holds something else by then.
+#[test]
+fn a_view_of_a_variable_is_read_before_the_variable_is_written() {
+    let text = |plan: bool, late: bool, reader: &str| {
+        let on = |text: &str| if plan { text.to_owned() } else { String::new() };
+        let write = "  \"neap.write\"(%x) {var = @g} : (tensor<4xi8>) -> ()\n";
+        let read = format!(
+            "  %r = {reader}(%v) {{n = 1 : i64{}}} : (tensor<4xi8>) -> tensor<4xi8>\n",
+            on(", neap.offsets = array<i64: 4>")
+        );
+        let (one, other) = if late { (write, read.as_str()) } else { (read.as_str(), write) };
+        format!(
+            "\"neap.var\"() {{sym_name = \"g\", type = tensor<4xi8>}} : () -> ()\n\
+             func.func @main(%x: tensor<4xi8>{}) -> tensor<4xi8>{} {{\n  \
+             %v = \"neap.read\"() {{alias, var = @g}} : () -> tensor<4xi8>\n{one}{other}  \
+             return %r : tensor<4xi8>\n}}",
+            on(" {neap.offset = 0 : i64}"),
+            on(" attributes {neap.peak = 8 : i64, neap.arena_bytes = 8 : i64}")
+        )
+    };
+    let pure = "\"neap.opaque\"";
+    accepted(&text(false, false, pure), &text(true, false, pure));
+    refused(
+        &text(false, true, pure),
+        &text(true, true, pure),
+        |v| matches!(v, Violation::StaleView { resource, .. } if resource.contains('g')),
+    );
+    // A reader of which nothing is known may write the variable before it has read the view.
+    let unknown = "\"my.unknown\"";
+    refused(
+        &text(false, false, unknown),
+        &text(true, false, unknown),
+        |v| matches!(v, Violation::OwnState { resource, .. } if resource.contains('g')),
+    );
 }

@@ -8,6 +8,7 @@ use crate::drive::{self, Job, Planned};
 use crate::exit::Failure;
 use crate::progress::Progress;
 use crate::summary::{self, Bucket, Buckets};
+use neap_ir::plan::BUCKET;
 use neap_ir::{Attr, Module};
 
 /// Runs a job for every bucket, or once where there are none.
@@ -24,8 +25,9 @@ pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Pla
         common.source.dims.retain(|dim| dim.name != flag.name);
         common.source.dims.push(DimFlag { name: flag.name.clone(), low, high });
         let job = Job { common: &common, reproducer: job.reproducer.clone(), ..*job };
-        let planned = drive::run(&job, module.clone(), progress)
+        let mut planned = drive::run(&job, module.clone(), progress)
             .map_err(|failure| failure.note(format!("with {} from {low} to {high}", flag.name)))?;
+        mark(&mut planned.module, flag, low, high);
         runs.push((low, high, planned));
         low = high + 1;
     }
@@ -50,6 +52,23 @@ pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Pla
         summary.buckets = Some(Buckets { dim: flag.name.clone(), arena, outside, table });
     }
     Ok(last)
+}
+
+/// Writes which sizes a plan is for.
+fn mark(module: &mut Module, flag: &BucketsFlag, low: u64, high: u64) {
+    let range = module.i64s_attr(vec![low as i64, high as i64]);
+    let dict = module.dict_attr(vec![(flag.name.as_str(), range)]);
+    let top = module.top();
+    module.set_attr(top, BUCKET, dict);
+}
+
+/// The range of sizes that a plan is for, if it is one of several.
+pub fn range(module: &Module) -> Option<DimFlag> {
+    let Some(Attr::Dict(items)) = module.attr(module.top(), BUCKET) else { return None };
+    let [(name, range)] = &items[..] else { return None };
+    let bounds: Vec<u64> = range.as_i64s()?.into_iter().map(u64::try_from).collect::<Result<_, _>>().ok()?;
+    let [low, high] = bounds[..] else { return None };
+    Some(DimFlag { name: module.text(*name).to_owned(), low, high })
 }
 
 /// The least size of the dimension: by `--dim`, by the module, or 1.

@@ -14,10 +14,11 @@ use crate::reproducer;
 use crate::summary::{self, Check, Stages, Summary};
 use crate::watch::Watch;
 use neap_check::Certificate;
-use neap_ir::Module;
 use neap_ir::diag::{Diagnostic, Severity};
 use neap_ir::facts::Facts;
+use neap_ir::plan::PROFILE;
 use neap_ir::print::PrintOptions;
+use neap_ir::{Attr, Module};
 use neap_passes::pipeline::{self, PassReport, Pipeline, PipelineError, Quiet, Run};
 use neap_passes::profile::Profile;
 use neap_passes::registry::PIPELINES;
@@ -51,6 +52,11 @@ impl Setup {
         let name = flags.profile.as_deref().unwrap_or(default_profile);
         Ok(Setup { facts, profile: profile(name)?, name: name.to_owned() })
     }
+}
+
+/// The profile that a plan says it was made with.
+pub fn recorded(planned: &Module) -> Option<&str> {
+    planned.attr(planned.top(), PROFILE).and_then(Attr::as_str)
 }
 
 /// An embedded profile by name, or a file of the user's.
@@ -181,6 +187,10 @@ fn plan(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result<Pl
         started: Instant::now(),
     };
     let reports = passes(job, &mut module, &source, run, &mut watch)?;
+    if plans(job.pipeline) && apply::is_planned(&module) {
+        let top = module.top();
+        module.set_attr(top, PROFILE, Attr::str(&job.setup.name));
+    }
     progress.label("check".to_owned());
     let check = checked(job, &source, &module)?;
     let (certificates, unproved) = proofs::verified(&module, facts, proofs::of(&module, facts, &reports));

@@ -2,9 +2,11 @@
 //!
 //! The table says where values lie and no more, so what shares bytes is read off: a result that starts where an operand starts, and may overwrite it, does
 //! so; a part that lies where the whole would have it is written there; what may be a view is one where its offset says
-//! so, or where it has none. The checker judges the outcome like any plan. The order is the source's.
+//! so, or where it has none. The checker judges the outcome like any plan. The order is the source's, but for tables that say at which step an
+//! operation starts, as our own do ([`order`]).
 
 mod offline;
+mod order;
 mod table;
 
 pub(crate) use offline::judged;
@@ -26,10 +28,11 @@ const ONLY: &str = "arena";
 ///
 /// # Errors
 /// A row that names nothing, or something of another size, or an arena that is not declared.
-pub(crate) fn planned(source: &Module, table: &Table, run: Run<'_>) -> Result<Module, Failure> {
+pub(crate) fn planned(source: &Module, table: &Table, run: Run<'_>) -> Result<(Module, Vec<Stated>), Failure> {
     let mut module = with_candidates(source, run)?;
     let mut places = Places::default();
     places.read(&module, table)?;
+    order::set(&mut module, run.facts, &places.steps)?;
     places.write(source, &mut module);
     for func in module.functions() {
         let name = module.sym_name(func).unwrap_or_default().to_owned();
@@ -38,7 +41,17 @@ pub(crate) fn planned(source: &Module, table: &Table, run: Run<'_>) -> Result<Mo
             module.set_attr(func, plan::FINGERPRINT, Attr::str(stamp));
         }
     }
-    Ok(module)
+    Ok((module, places.stated))
+}
+
+/// The steps that a table states for the storage of a value.
+pub(crate) struct Stated {
+    /// A value of it.
+    pub(crate) value: ValueId,
+    /// Half-open.
+    pub(crate) live: (u32, u32),
+    /// Where the table says so.
+    pub(crate) place: String,
 }
 
 /// The source with what its runtime may share.
@@ -61,19 +74,28 @@ struct Place {
 struct Places {
     values: FxHashMap<ValueId, Place>,
     scratch: FxHashMap<OpId, Place>,
+    /// The first step of operations, where it is said.
+    steps: FxHashMap<OpId, u32>,
+    stated: Vec<Stated>,
 }
 
 impl Places {
     fn read(&mut self, module: &Module, table: &Table) -> Result<(), Failure> {
-        let names = Names::with_bodies(module);
+        let (names, entries) = (Names::with_bodies(module), entries(module));
         for row in &table.rows {
             let arena = arena(module, row)?;
             let place = Place { offset: row.offset, arena };
             let twice = if row.scratch {
-                self.scratch.insert(operation(module, row)?, place)
+                let op = operation(module, &entries, row)?;
+                self.steps.extend(row.made.step.map(|step| (op, step)));
+                self.scratch.insert(op, place)
             } else {
-                let value = value(module, &names, row)?;
+                let value = value(module, &names, &entries, row)?;
                 enough(module, value, row)?;
+                let maker = module.defining_op(value);
+                self.steps.extend(maker.zip(row.made.step));
+                let stated = row.live.map(|live| Stated { value, live, place: row.place.clone() });
+                self.stated.extend(stated);
                 self.values.insert(value, place)
             };
             if twice.is_some() {
@@ -120,7 +142,9 @@ impl Places {
                     let (Some(result), Some(operand)) = (result, operand) else { return stays };
                     let start = self.of(operand).and_then(|place| place.offset.checked_add_unsigned(view.byte_offset));
                     let arena = self.of(operand).and_then(|place| place.arena.clone());
-                    let agrees = self.values.get(&result).is_none_or(|place| Some(place.offset) == start);
+                    // Our own tables list every view that is one.
+                    let absent = self.steps.is_empty();
+                    let agrees = self.values.get(&result).map_or(absent, |place| Some(place.offset) == start);
                     if (stays || agrees)
                         && let (Some(offset), None) = (start, self.of(result))
                     {
@@ -229,10 +253,47 @@ fn function(module: &Module, value: ValueId) -> Option<OpId> {
     Some(op)
 }
 
-/// The value that a row names.
-fn value(module: &Module, names: &Names, row: &Row) -> Result<ValueId, Failure> {
-    let own = row.function.as_ref().map(|function| format!("@{}/{}", function.trim_start_matches('@'), row.name));
-    names.named(module, own.as_deref().unwrap_or(&row.name)).map_err(|(message, help)| {
+/// Operations that are entries of a model file, by function and number.
+type Entries = FxHashMap<(String, usize), OpId>;
+
+fn entries(module: &Module) -> Entries {
+    let mut found = Entries::default();
+    for func in module.functions() {
+        let name = module.sym_name(func).unwrap_or_default();
+        let ops = module.walk(func).into_iter();
+        found.extend(ops.filter_map(|op| Some(((name.to_owned(), module.origin(op, name)?), op))));
+    }
+    found
+}
+
+/// The value that a row names: by what makes it, where the file is a model; else by its name, or by the model's.
+fn value(module: &Module, names: &Names, entries: &Entries, row: &Row) -> Result<ValueId, Failure> {
+    let function = row.function.as_deref().unwrap_or("main").trim_start_matches('@');
+    let bodies = |op: OpId| -> Vec<ValueId> {
+        let blocks = module.op_regions(op).iter().flat_map(|region| module.blocks(*region));
+        blocks.flat_map(|block| module.block_args(*block)).copied().collect()
+    };
+    let made = match (row.made.argument, row.made.result) {
+        (None, None) if row.made.body.is_some() => row
+            .made
+            .body
+            .and_then(|(entry, index)| bodies(*entries.get(&(function.to_owned(), entry))?).get(index).copied()),
+        (Some(index), _) => module.symbol(function).and_then(|func| module.func_args(func).get(index).copied()),
+        (_, Some((entry, index))) => {
+            let op = entries.get(&(function.to_owned(), entry));
+            op.and_then(|op| module.data_results(*op).get(index).copied())
+        }
+        _ => None,
+    };
+    if let Some(value) = made {
+        return Ok(value);
+    }
+    let within = |name: &str| row.function.as_ref().map_or(name.to_owned(), |_| format!("@{function}/{name}"));
+    let model = row.model_name.as_deref().and_then(|name| names.named(module, &within(name)).ok());
+    if let Some(value) = model.filter(|_| !entries.is_empty()) {
+        return Ok(value);
+    }
+    names.named(module, &within(&row.name)).map_err(|(message, help)| {
         let failure = Failure::input(format!("{}: `{}`: {message}", row.place, row.name));
         match help {
             Some(help) => failure.help(help),
@@ -242,7 +303,11 @@ fn value(module: &Module, names: &Names, row: &Row) -> Result<ValueId, Failure> 
 }
 
 /// The operation whose scratch a row is about.
-fn operation(module: &Module, row: &Row) -> Result<OpId, Failure> {
+fn operation(module: &Module, entries: &Entries, row: &Row) -> Result<OpId, Failure> {
+    let function = row.function.as_deref().unwrap_or("main").trim_start_matches('@').to_owned();
+    if let Some(op) = row.made.result.and_then(|(entry, _)| entries.get(&(function, entry))) {
+        return Ok(*op);
+    }
     let of = |func: &OpId| row.function.as_deref().is_none_or(|name| module.sym_name(*func) == Some(name));
     let ops = module.functions().into_iter().filter(of).flat_map(|func| module.walk(func));
     let named = |op: &OpId| {

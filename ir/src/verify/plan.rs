@@ -61,7 +61,7 @@ impl Verifier<'_> {
             plan::ALIGN => self.alignment(op, key, value),
             "neap.names" => self.strings(op, key, value, results, "data results"),
             "neap.dims" => self.dims(op, value, self.module.data_results(op)),
-            "neap.bounds" => self.bounds(op, value),
+            "neap.bounds" | plan::BUCKET => self.bounds(op, value),
             _ => self.word(op, "", key, value),
         }
     }
@@ -92,7 +92,7 @@ impl Verifier<'_> {
                 }
                 return;
             }
-            "neap.group" | "neap.pipe" | "neap.name" | plan::FINGERPRINT => &[],
+            "neap.group" | "neap.pipe" | "neap.name" | plan::FINGERPRINT | plan::PROFILE => &[],
             _ => return,
         };
         match value.as_str() {

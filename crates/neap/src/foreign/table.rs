@@ -21,8 +21,35 @@ pub(crate) struct Row {
     pub(crate) arena: Option<String>,
     /// It is the scratch of the operation of this name.
     pub(crate) scratch: bool,
+    /// What the model calls it, where the table has both names.
+    pub(crate) model_name: Option<String>,
+    /// What makes it, as our own tables say.
+    pub(crate) made: Made,
+    /// The steps of its storage, where our own tables say them.
+    pub(crate) live: Option<(u32, u32)>,
     /// For messages: line or index.
     pub(crate) place: String,
+}
+
+/// What makes a value: an argument, or the result of an entry of the model file; and the first step of the operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Made {
+    pub(crate) argument: Option<usize>,
+    pub(crate) result: Option<(usize, usize)>,
+    /// An argument of an entry's bodies, by its number over all of them.
+    pub(crate) body: Option<(usize, usize)>,
+    pub(crate) step: Option<u32>,
+}
+
+impl Made {
+    fn read(text: &str) -> Made {
+        let (place, step) = text.split_once('@').unwrap_or((text, ""));
+        let argument = place.strip_prefix("arg").and_then(|index| index.parse().ok());
+        let result = place.split_once('.').and_then(|(entry, index)| Some((entry.parse().ok()?, index.parse().ok()?)));
+        let inside = place.split_once(".arg");
+        let body = inside.and_then(|(entry, index)| Some((entry.parse().ok()?, index.parse().ok()?)));
+        Made { argument, result, body, step: step.parse().ok() }
+    }
 }
 
 /// A plan that another tool made.
@@ -32,6 +59,8 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
     /// By function: the graph that the plan says it was made for. An empty name stands for any function.
     pub(crate) fingerprints: Vec<(String, String)>,
+    /// The profile that it says it was made with.
+    pub(crate) profile: Option<String>,
 }
 
 /// Whether a file holds a table rather than a module.
@@ -52,7 +81,7 @@ fn columns(bytes: &[u8]) -> Option<Columns> {
 struct Columns {
     name: usize,
     offset: usize,
-    at: [Option<usize>; 6],
+    at: [Option<usize>; 10],
 }
 
 /// Names of the columns of values, the best first.
@@ -70,6 +99,10 @@ impl Columns {
             other(["kind", "class"]),
             find("at"),
             other(["op", "scratch_of"]),
+            find("names"),
+            find("made"),
+            find("lower"),
+            find("upper"),
         ];
         Some(Columns { name, offset: find("offset")?, at })
     }
@@ -104,7 +137,7 @@ fn csv(name: &str, bytes: &[u8]) -> Result<Table, Failure> {
         let line = record.position().map_or(0, csv::Position::line);
         let place = format!("{name}:{line}");
         let field = |at: usize| record.get(at).filter(|text| !text.is_empty());
-        let [size, arena, function, kind, at, op] = columns.at.map(|at| at.and_then(field));
+        let [size, arena, function, kind, at, op, model, made, lower, upper] = columns.at.map(|at| at.and_then(field));
         let kind = kind.unwrap_or_default();
         if kind == "state" {
             continue;
@@ -118,28 +151,61 @@ fn csv(name: &str, bytes: &[u8]) -> Result<Table, Failure> {
             size: size.map(number).transpose()?.and_then(|size| u64::try_from(size).ok()),
             arena: arena.map(str::to_owned),
             scratch: kind == "scratch",
+            model_name: None,
+            made: Made::default(),
+            live: made.and(lower).and_then(|lower| lower.parse().ok()).zip(upper.and_then(|upper| upper.parse().ok())),
             place: place.clone(),
         };
+        let list =
+            |text: Option<&str>| text.map(|text| text.split(' ').map(str::to_owned).collect()).unwrap_or_default();
+        let (made, models): (Vec<String>, Vec<String>) = (list(made), list(model));
+        let first = made.first().map(|made| Made::read(made)).unwrap_or_default();
         let names = field(columns.name).unwrap_or_default();
         if base.scratch {
-            table.rows.push(Row { name: op.unwrap_or(names).to_owned(), ..base });
+            table.rows.push(Row { name: op.unwrap_or(names).to_owned(), made: first, ..base });
             continue;
         }
         let inside = at.map(|at| at.split(' ').map(number).collect::<Result<Vec<i64>, _>>()).transpose()?;
-        table.rows.extend(base.members(names.split(' ').map(str::to_owned).collect(), inside.as_deref(), names));
+        // One name may hold spaces.
+        let models = if inside.as_ref().is_some_and(|inside| inside.len() == 1) { list_of(model) } else { models };
+        table.rows.extend(base.members(list(Some(names)), inside.as_deref(), names, &models, &made));
     }
     Ok(table)
 }
 
+fn list_of(text: Option<&str>) -> Vec<String> {
+    text.map(str::to_owned).into_iter().collect()
+}
+
 impl Row {
     /// The rows of a storage's values. A size is that of the storage, so it says something of a single value alone.
-    fn members(self, names: Vec<String>, inside: Option<&[i64]>, whole: &str) -> Vec<Row> {
-        match inside.filter(|inside| inside.len() == names.len()) {
-            Some([_] | []) | None => vec![Row { name: whole.to_owned(), ..self }],
+    fn members(
+        self,
+        names: Vec<String>,
+        inside: Option<&[i64]>,
+        whole: &str,
+        models: &[String],
+        made: &[String],
+    ) -> Vec<Row> {
+        let inside = inside.filter(|inside| inside.len() == names.len());
+        let count = inside.map_or(1, <[i64]>::len);
+        let of = |index: usize| {
+            let made = made.get(index).filter(|_| made.len() == count).map(|made| Made::read(made));
+            let model_name = models.get(index).filter(|_| models.len() == count).cloned();
+            Row { model_name, made: made.unwrap_or_default(), ..self.clone() }
+        };
+        match inside {
+            Some([_] | []) | None => vec![Row { name: whole.to_owned(), ..of(0) }],
             Some(inside) => names
                 .into_iter()
                 .zip(inside)
-                .map(|(name, at)| Row { name, offset: self.offset.saturating_add(*at), size: None, ..self.clone() })
+                .enumerate()
+                .map(|(index, (name, at))| Row {
+                    name,
+                    offset: self.offset.saturating_add(*at),
+                    size: None,
+                    ..of(index)
+                })
                 .collect(),
         }
     }
@@ -157,6 +223,11 @@ fn json(name: &str, bytes: &[u8]) -> Result<Table, Failure> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| Failure::input(format!("`{name}`: {error}")))?;
     let mut table = Table::default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    table.profile = value["profile"].as_str().map(str::to_owned);
+    if !value["buckets"].is_null() || value["models"].is_array() {
+        return Err(Failure::input(format!("`{name}` holds several plans, and a table is checked as one"))
+            .help("check the `.mlir` that `neap plan` writes for the same plans"));
+    }
     if let Some(functions) = value["functions"].as_array() {
         for function in functions {
             let of = text(&function["name"]);
@@ -189,8 +260,9 @@ fn map(name: &str, items: &Map<String, Value>) -> Result<Vec<Row>, Failure> {
     let rows = items.iter().filter(|(key, _)| *key != "fingerprint").map(|(key, value)| {
         let place = format!("{name}: `{key}`");
         let offset = value.as_i64().ok_or_else(|| not_a_number(&place, &value.to_string()))?;
-        let (function, size, arena) = (None, None, None);
-        Ok(Row { function, name: key.clone(), offset, size, arena, scratch: false, place })
+        let (function, size, arena, model_name, live) = (None, None, None, None, None);
+        let (name, made) = (key.clone(), Made::default());
+        Ok(Row { function, name, offset, size, arena, scratch: false, model_name, made, live, place })
     });
     rows.collect()
 }
@@ -212,7 +284,17 @@ fn row(item: &Value, place: &str, function: Option<String>) -> Result<Vec<Row>, 
         size: item["size"].as_u64(),
         arena: item["arena"].as_str().map(str::to_owned),
         scratch: kind == "scratch",
+        model_name: None,
+        made: Made::default(),
+        live: None,
         place: place.to_owned(),
+    };
+    let made = list("made").unwrap_or_default();
+    let step = |index: usize| item["live"][index].as_u64().and_then(|step| u32::try_from(step).ok());
+    let base = Row {
+        made: made.first().map(|made| Made::read(made)).unwrap_or_default(),
+        live: step(0).zip(step(1)).filter(|_| !made.is_empty()),
+        ..base
     };
     if base.scratch {
         let name = item["op"].as_str().or(item["name"].as_str()).unwrap_or_default().to_owned();
@@ -230,7 +312,8 @@ fn row(item: &Value, place: &str, function: Option<String>) -> Result<Vec<Row>, 
         return Err(Failure::input(format!("{place} has {} values and does not say where each lies", names.len()))
             .help("`at` lists bytes from the start of the storage, one per value"));
     }
-    Ok(base.members(names, inside.as_deref(), &whole))
+    let models = list("names").unwrap_or_default();
+    Ok(base.members(names, inside.as_deref(), &whole, &models, &made))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// The storages of all functions; ids are unique in the file.
 pub fn csv(summary: &Summary) -> String {
-    let mut out = String::from("id,lower,upper,size,offset,function,arena,align,kind,op,names,at,values\n");
+    let mut out = String::from("id,lower,upper,size,offset,function,arena,align,kind,op,names,at,values,made\n");
     let mut id = 0u64;
     for function in &super::buckets::all(summary) {
         for storage in &function.storages {
@@ -17,7 +17,8 @@ pub fn csv(summary: &Summary) -> String {
             let names = storage.names.join(" ");
             let at: Vec<String> = storage.at.iter().map(u64::to_string).collect();
             let (align, values) = (storage.align.to_string(), storage.values.join(" "));
-            let words = [&function.name, &storage.arena, &align, &kind, &storage.op, &names, &at.join(" "), &values]
+            let (at, made) = (at.join(" "), storage.made.join(" "));
+            let words = [&function.name, &storage.arena, &align, &kind, &storage.op, &names, &at, &values, &made]
                 .map(|word| quoted(word));
             let _ = writeln!(out, "{id},{lower},{upper},{},{offset},{}", storage.size, words.join(","));
             id += 1;

@@ -3,7 +3,7 @@
 use super::{Arena, Kind, Storage};
 use neap_ir::diag::Diagnostic;
 use neap_ir::print::ty_text;
-use neap_ir::{Attr, Def, Module, OpId, ValueId, plan};
+use neap_ir::{Attr, BlockId, Def, Module, OpId, ValueId, plan};
 use neap_passes::analysis::Flow;
 use neap_passes::analysis::names::{op_name, value_name};
 use neap_passes::analysis::pack_problem::arenas;
@@ -94,6 +94,10 @@ fn one(
         values: values.iter().map(|value| names[value.into_raw().into_u32() as usize].clone()).collect(),
         names: values.iter().map(|value| value_name(module, *value)).collect(),
         at: storage.members.iter().map(|member| member.offset).collect(),
+        made: match storage.scratch_of {
+            Some(op) => vec![made(module, flow, op, 0)],
+            None => values.iter().map(|value| made_by(module, flow, *value)).collect(),
+        },
         op: writer.filter(|_| !by_argument).map(|op| op_name(module, op).replace('`', "")).unwrap_or_default(),
         ty: values.first().map(|value| ty_text(module, module.value_ty(*value))).unwrap_or_default(),
         arena: arena.unwrap_or_else(|| only.to_owned()),
@@ -102,6 +106,37 @@ fn one(
         align: storage.align,
         live: [storage.live.begin, storage.live.end],
         kind,
+    }
+}
+
+/// What makes a value.
+fn made_by(module: &Module, flow: &Flow<'_>, value: ValueId) -> String {
+    match module.value(value).def() {
+        Def::Result(op, index) => made(module, flow, op, index),
+        Def::Arg(block, index) if module.entry(flow.timeline.func) == Some(block) => format!("arg{index}"),
+        Def::Arg(block, index) => {
+            let (op, at) = body_argument(module, block, index);
+            let name = module.sym_name(flow.timeline.func).unwrap_or_default();
+            module.origin(op, name).map_or("-".to_owned(), |entry| format!("{entry}.arg{at}"))
+        }
+    }
+}
+
+/// The operation whose body an argument is of, and its number over all bodies in order.
+fn body_argument(module: &Module, block: BlockId, index: u32) -> (OpId, usize) {
+    let op = module.region_op(module.block_region(block));
+    let blocks = module.op_regions(op).iter().flat_map(|region| module.blocks(*region));
+    let before: usize = blocks.take_while(|other| **other != block).map(|other| module.block_args(*other).len()).sum();
+    (op, before + index as usize)
+}
+
+/// The result of an operation, by its place in the file and its first step.
+fn made(module: &Module, flow: &Flow<'_>, op: OpId, index: u32) -> String {
+    let name = module.sym_name(flow.timeline.func).unwrap_or_default();
+    let place = module.origin(op, name).map_or("-".to_owned(), |entry| format!("{entry}.{index}"));
+    match flow.timeline.find(op) {
+        Some(entry) => format!("{place}@{}", flow.timeline.entry(entry).steps.begin),
+        None => place,
     }
 }
 
@@ -119,11 +154,7 @@ fn value_place(module: &Module, value: ValueId) -> Option<(u64, Option<String>)>
                 let arg = |key| module.arg_attr(op, index as usize, key);
                 (arg(plan::OFFSET)?.as_i64()?, symbol(arg(plan::ARENA), 0))
             } else {
-                // One list over all regions, in order.
-                let blocks = module.op_regions(op).iter().flat_map(|region| module.blocks(*region));
-                let before: usize =
-                    blocks.take_while(|other| **other != block).map(|other| module.block_args(*other).len()).sum();
-                let at = before + index as usize;
+                let (_, at) = body_argument(module, block, index);
                 let offset = *module.attr(op, plan::ARG_OFFSETS)?.as_i64s()?.get(at)?;
                 (offset, symbol(module.attr(op, plan::ARG_ARENAS), at))
             }

@@ -1,11 +1,12 @@
 //! `neap check SOURCE PLANNED`: is this plan, whoever made it, right for this source?
 //!
-//! The source gets the same flags and profile as it got from the planner: who owns which bytes is part of the question. The plan is a planned
-//! module, a table of offsets that another tool wrote, or a model file: that has to compute what the source computes, on the same constants, and offsets
-//! that it holds are judged.
+//! The source gets the same flags as it got from the planner, and the profile that the plan says it was made with: who owns which bytes is part of the
+//! question. The plan is a planned module, several of them in one file (for ranges of sizes, or for models that share an arena), a table of
+//! offsets, or a model file: that has to compute what the source computes, on the same constants, and offsets that it holds are judged.
 
 use crate::apply;
-use crate::cli::Check;
+use crate::buckets;
+use crate::cli::{Check, DimFlag, SourceFlags};
 use crate::contents::Names;
 use crate::drive::{self, Setup};
 use crate::exit::{Exit, Failure};
@@ -15,8 +16,11 @@ use crate::proofs;
 use crate::report::{self, Source};
 use crate::size::grouped;
 use crate::streams::Streams;
-use neap_ir::Module;
+use neap_ir::parse::split_input;
+use neap_ir::plan::FINGERPRINT;
+use neap_ir::{Attr, Module, ValueId};
 use neap_passes::pipeline::Run;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// Runs the verb.
@@ -28,13 +32,17 @@ pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Fa
     let planned = Input::read(&request.planned, streams)?;
     let outcome = match planned.kind {
         Kind::Tflite | Kind::Onnx => model(request, &original, &planned),
-        _ => plan(request, &original, &planned),
+        _ if foreign::is_table(&planned.name, &planned.bytes) => table(request, &original, &planned),
+        _ => plans(request, &original, &planned),
     };
     match outcome {
         Ok(text) => streams.deliver(&text),
         Err(Refused::Anywhere(failure)) => Err(failure),
-        Err(Refused::In(input, failure)) => {
+        Err(Refused::In(input, line, failure)) => {
             let source = Source { name: &input.name, text: input.text(), line: 0 };
+            let chunks = String::from_utf8_lossy(source.text);
+            let chunk = split_input(&chunks).into_iter().find(|chunk| line > 0 && chunk.line == line);
+            let source = chunk.map_or(source, |chunk| Source { text: chunk.text.as_bytes(), line, ..source });
             let text = report::text(&failure.diagnostics, source, streams.colour_err);
             streams.say(&text);
             Ok(failure.exit)
@@ -44,8 +52,8 @@ pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Fa
 
 /// Why a plan is not accepted.
 enum Refused<'a> {
-    /// At a place in one of the inputs.
-    In(&'a Input, Failure),
+    /// At a place in one of the inputs, in the part behind so many lines.
+    In(&'a Input, usize, Failure),
     /// At no place.
     Anywhere(Failure),
 }
@@ -56,29 +64,151 @@ impl From<Failure> for Refused<'_> {
     }
 }
 
-/// What a plan is accepted for.
-fn plan<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result<String, Refused<'a>> {
-    let dims = &request.source.dims;
-    let table = foreign::is_table(&planned.name, &planned.bytes);
-    let mut source = read(original, original.module(dims))?;
-    let read_plan = if table { None } else { Some(read(planned, planned.module(dims))?) };
-    let setup = Setup::new(&request.source, original.kind.profile())?;
-    apply::apply(&mut source, &request.source, &setup.profile, &setup.facts)?;
-    // What a table says is about places in the source.
-    let about = if table { original } else { planned };
-    let module = match read_plan {
-        Some(module) => module,
-        None => from_table(&source, planned, &setup).map_err(|failure| Refused::In(about, failure))?,
-    };
-    let options = neap_check::Options {
-        callees_have_arenas: setup.profile.own_arena_per_function,
-        ignore_fingerprint: request.ignore_fingerprint,
-        offsets_only: table,
-        ..neap_check::Options::default()
-    };
-    let report = neap_check::check(&source, &module, &setup.facts, &options);
+/// What a file of plans is accepted for: one plan, or one for each range of sizes, or for each of several models.
+fn plans<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result<String, Refused<'a>> {
+    let text = String::from_utf8_lossy(planned.text()).into_owned();
+    let chunks = split_input(&text);
+    let mut part = Part { request, original, planned, line: 0, alone: chunks.len() == 1 };
+    if part.alone {
+        let module = read(planned, planned.module(&request.source.dims))?;
+        return Ok(part.check(&module)?.unwrap_or_default());
+    }
+    let (mut said, mut others, mut ranges) = (String::new(), 0, Vec::new());
+    for chunk in &chunks {
+        part.line = chunk.line;
+        let module = input::read(planned.kind, &planned.name, chunk.text.as_bytes(), &[])
+            .and_then(|module| drive::valid(&module).map(|()| module))
+            .map_err(|failure| part.refused(failure))?;
+        let Some(text) = part.check(&module)? else {
+            others += 1;
+            continue;
+        };
+        if let Some(range) = buckets::range(&module) {
+            said += &format!("{} from {} to {}:\n", range.name, range.low, range.high);
+            ranges.push(range);
+        }
+        said += &text;
+    }
+    if others == chunks.len() {
+        let failure =
+            Failure::input(format!("none of the {others} plans in `{}` is one of `{}`", planned.name, original.name));
+        return Err(failure.help("plan the model again, and give the flags that it was planned with").into());
+    }
+    whole(&ranges, request)?;
+    if others > 0 {
+        said += &format!("{others} of {} plans are for other graphs, and were not looked at\n", chunks.len());
+    }
+    Ok(said)
+}
+
+/// Ranges follow each other without a gap, over all that the user asks for.
+fn whole(ranges: &[DimFlag], request: &Check) -> Result<(), Failure> {
+    for pair in ranges.windows(2) {
+        if pair[0].name != pair[1].name || pair[0].high.checked_add(1) != Some(pair[1].low) {
+            let what = format!(
+                "the plan for {} from {} to {} does not follow the one from {} to {}",
+                pair[1].name, pair[1].low, pair[1].high, pair[0].low, pair[0].high
+            );
+            return Err(Failure::input(what).help("a size between them has no plan"));
+        }
+    }
+    let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ok(()) };
+    let asked = request.source.dims.iter().find(|dim| dim.name == first.name);
+    match asked.filter(|asked| asked.low < first.low || asked.high > last.high) {
+        Some(asked) => Err(Failure::input(format!(
+            "there are plans for {} from {} to {}, not from {} to {}",
+            asked.name, first.low, last.high, asked.low, asked.high
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// One plan of a file.
+struct Part<'a, 'r> {
+    request: &'r Check,
+    original: &'a Input,
+    planned: &'a Input,
+    /// Lines of the file before it.
+    line: usize,
+    /// Whether there is no other one.
+    alone: bool,
+}
+
+impl<'a> Part<'a, '_> {
+    fn refused(&self, failure: Failure) -> Refused<'a> {
+        Refused::In(self.planned, self.line, failure)
+    }
+
+    /// What the plan is accepted for; none if it is one of several, and for another graph.
+    fn check(&self, module: &Module) -> Result<Option<String>, Refused<'a>> {
+        let mut flags = self.request.source.clone();
+        if let Some(range) = buckets::range(module) {
+            flags.dims.retain(|dim| dim.name != range.name);
+            flags.dims.push(range);
+        }
+        let recorded = drive::recorded(module);
+        let setup =
+            Setup::new(&flags, recorded.unwrap_or(self.original.kind.profile())).map_err(|failure| match recorded {
+                Some(name) if flags.profile.is_none() => {
+                    failure.note(format!("the plan says that it was made with `--profile {name}`"))
+                }
+                _ => failure,
+            })?;
+        let read = self.original.module(&flags.dims);
+        let source = read.and_then(|mut source| {
+            drive::valid(&source)?;
+            apply::apply(&mut source, &flags, &setup.profile, &setup.facts)?;
+            Ok(source)
+        });
+        let source = match source {
+            Ok(source) => source,
+            // Another model has no dimension of this name.
+            Err(_) if !self.alone && buckets::range(module).is_some() => return Ok(None),
+            Err(failure) => return Err(Refused::In(self.original, 0, failure)),
+        };
+        if !self.alone && !self.request.ignore_fingerprint && !is_of(&source, module) {
+            return Ok(None);
+        }
+        let note = contradiction(&flags, recorded);
+        let options = neap_check::Options {
+            callees_have_arenas: setup.profile.own_arena_per_function,
+            ignore_fingerprint: self.request.ignore_fingerprint,
+            ..neap_check::Options::default()
+        };
+        let mut text = accepted(&source, module, &setup, &options).map_err(|failure| {
+            self.refused(match &note {
+                Some(note) => failure.note(note.clone()),
+                None => failure,
+            })
+        })?;
+        if let Some(path) = &self.request.certificate {
+            text += &proofs::hold(path, module, &setup.facts).map_err(|failure| self.refused(failure))?;
+        }
+        Ok(Some(note.map(|note| format!("note: {note}\n")).unwrap_or_default() + &text))
+    }
+}
+
+/// What is to be said where a flag names another profile than the plan does.
+fn contradiction(flags: &SourceFlags, recorded: Option<&str>) -> Option<String> {
+    let (given, recorded) = (flags.profile.as_deref()?, recorded?);
+    (given != recorded)
+        .then(|| format!("the plan was made with `--profile {recorded}`, and is checked with `--profile {given}`"))
+}
+
+/// Whether a plan says of each function that it was made for it.
+fn is_of(source: &Module, planned: &Module) -> bool {
+    let stamp = |name: &str| planned.attr(planned.symbol(name)?, FINGERPRINT).and_then(Attr::as_str);
+    source.functions().into_iter().all(|func| {
+        let here = neap_ir::fingerprint(source, func);
+        stamp(source.sym_name(func).unwrap_or_default()) == Some(here.as_str())
+    })
+}
+
+/// The figures of a plan that is right.
+fn accepted(source: &Module, module: &Module, setup: &Setup, options: &neap_check::Options) -> Result<String, Failure> {
+    let report = neap_check::check(source, module, &setup.facts, options);
     if !report.accepted() {
-        return Err(Refused::In(about, Failure::new(Exit::Input, report.diagnostics())));
+        return Err(Failure::new(Exit::Input, report.diagnostics()));
     }
     let mut text = String::new();
     for numbers in &report.functions {
@@ -86,17 +216,62 @@ fn plan<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result<
         text +=
             &format!("@{}: accepted; arena {arena} B, peak {peak} B, alignment {}\n", numbers.function, numbers.align);
     }
-    if let Some(path) = &request.certificate {
-        text += &proofs::hold(path, &module, &setup.facts).map_err(|failure| Refused::In(about, failure))?;
-    }
     Ok(text)
+}
+
+/// What a table of offsets is accepted for. What it says is about places in the source.
+fn table<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result<String, Refused<'a>> {
+    if request.certificate.is_some() {
+        return Err(no_certificate(planned).into());
+    }
+    let table = Table::read(&planned.name, &planned.bytes).map_err(|failure| Refused::In(original, 0, failure))?;
+    let mut source = read(original, original.module(&request.source.dims))?;
+    let recorded = table.profile.as_deref();
+    let setup = Setup::new(&request.source, recorded.unwrap_or(original.kind.profile()))?;
+    apply::apply(&mut source, &request.source, &setup.profile, &setup.facts)?;
+    let run = Run { facts: &setup.facts, profile: &setup.profile, stop: &|| false, verify_each: true };
+    let about = |failure: Failure| Refused::In(original, 0, failure);
+    let (module, stated) = foreign::planned(&source, &table, run).map_err(about)?;
+    let options = neap_check::Options {
+        callees_have_arenas: setup.profile.own_arena_per_function,
+        ignore_fingerprint: request.ignore_fingerprint,
+        offsets_only: true,
+        ..neap_check::Options::default()
+    };
+    let note = contradiction(&request.source, recorded);
+    let text = accepted(&source, &module, &setup, &options).map_err(about)?;
+    lives(&module, &setup, &stated).map_err(about)?;
+    Ok(note.map(|note| format!("note: {note}\n")).unwrap_or_default() + &text)
+}
+
+/// The steps that a table states are those of its storages. With nested bodies the table does not say all that shares bytes, and only the order is
+/// taken from it.
+fn lives(module: &Module, setup: &Setup, stated: &[foreign::Stated]) -> Result<(), Failure> {
+    let nested = |func: &neap_ir::OpId| module.walk(*func).iter().any(|op| !module.op_regions(*op).is_empty());
+    let mut found: FxHashMap<ValueId, (u32, u32)> = FxHashMap::default();
+    for func in module.functions().into_iter().filter(|func| !nested(func)) {
+        found.extend(neap_check::lives(module, &setup.facts, func));
+    }
+    for stated in stated {
+        let Some(live) = found.get(&stated.value).filter(|live| **live != stated.live) else { continue };
+        let what = format!(
+            "{}: the storage is said to live for the steps [{}, {}), and lives for [{}, {})",
+            stated.place, stated.live.0, stated.live.1, live.0, live.1
+        );
+        return Err(Failure::input(what));
+    }
+    Ok(())
+}
+
+fn no_certificate(planned: &Input) -> Failure {
+    Failure::usage(format!("`--certificate` is about a planned module, and `{}` is none", planned.name))
+        .help("check the plan that was written as `.mlir` beside it")
 }
 
 /// What a model file is accepted for.
 fn model<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result<String, Refused<'a>> {
     if request.certificate.is_some() {
-        let failure = Failure::usage(format!("`--certificate` is about a plan, and `{}` holds none", planned.name));
-        return Err(failure.help("check the plan that was written as `.mlir` beside it").into());
+        return Err(no_certificate(planned).into());
     }
     let dims = &request.source.dims;
     let setup = Setup::new(&request.source, original.kind.profile())?;
@@ -111,7 +286,7 @@ fn model<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result
     if planned.kind == Kind::Onnx && original.kind == Kind::Onnx {
         let meaning = |input: &'a Input| {
             neap_import::onnx::meaning(&input.bytes)
-                .map_err(|errors| Refused::In(input, Failure::new(Exit::Input, errors)))
+                .map_err(|errors| Refused::In(input, 0, Failure::new(Exit::Input, errors)))
         };
         if meaning(original)? != meaning(planned)? {
             let what = "the two files name other versions of operator sets, or have other functions of their own";
@@ -126,6 +301,7 @@ fn model<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result
         let absent = here.missing.symmetric_difference(&there.missing).next();
         return Err(Refused::In(
             planned,
+            0,
             match absent {
                 Some(file) => failure.note(format!("`{file}` is there for one of the two files only")),
                 None => failure,
@@ -146,7 +322,7 @@ fn model<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result
     }
     if planned.kind == Kind::Tflite {
         let head =
-            foreign::judged(planned, &request.source, &setup).map_err(|failure| Refused::In(planned, failure))?;
+            foreign::judged(planned, &request.source, &setup).map_err(|failure| Refused::In(planned, 0, failure))?;
         if let Some(head) = head {
             let bytes = grouped(head.bytes.into());
             text += &format!("offsets for TFLite Micro: {} tensors in {bytes} B, none over another\n", head.tensors);
@@ -157,12 +333,5 @@ fn model<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result
 
 /// A module that keeps the rules of the representation.
 fn read(input: &Input, module: Result<Module, Failure>) -> Result<Module, Refused<'_>> {
-    module.and_then(|module| drive::valid(&module).map(|()| module)).map_err(|failure| Refused::In(input, failure))
-}
-
-/// The source with the offsets of a table.
-fn from_table(source: &Module, input: &Input, setup: &Setup) -> Result<Module, Failure> {
-    let table = Table::read(&input.name, &input.bytes)?;
-    let run = Run { facts: &setup.facts, profile: &setup.profile, stop: &|| false, verify_each: true };
-    foreign::planned(source, &table, run)
+    module.and_then(|module| drive::valid(&module).map(|()| module)).map_err(|failure| Refused::In(input, 0, failure))
 }

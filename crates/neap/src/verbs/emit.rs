@@ -16,6 +16,7 @@ use crate::summary::Check;
 use crate::template::Template;
 use crate::weights;
 use crate::writers::{self, Asked, With, Writer};
+use neap_ir::parse::split_input;
 use neap_ir::print::PrintOptions;
 use neap_passes::pipeline::Pipeline;
 
@@ -36,7 +37,11 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
     file.iter().try_for_each(|file| weights::spare(file, &request.outputs))?;
     let asked = Asked { model: file.as_ref(), spills: false, buckets: false, offsets: request.offsets };
     writers::possible(&writers, asked)?;
-    let setup = Setup::new(&common.source, file.as_ref().map_or(Kind::Text, |file| file.kind).profile())?;
+    one(&input)?;
+    let by_kind = file.as_ref().map_or(Kind::Text, |file| file.kind).profile();
+    let recorded =
+        input.module(&common.source.dims).ok().and_then(|module| drive::recorded(&module).map(str::to_owned));
+    let setup = Setup::new(&common.source, recorded.as_deref().unwrap_or(by_kind))?;
     let offsets = writers::offsets(request.offsets, &setup.name)?;
     let mut planned = match planned(request, &input, &setup, streams) {
         Ok(planned) => planned,
@@ -64,6 +69,18 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
     }
     outputs::write_all(&files)?;
     Ok(Exit::Done)
+}
+
+/// Refuses a file of several plans: an output holds one, and which one is not said.
+fn one(input: &Input) -> Result<(), Failure> {
+    let text = String::from_utf8_lossy(input.text());
+    let plans = split_input(&text).len();
+    if input.kind != Kind::Text || plans == 1 {
+        return Ok(());
+    }
+    Err(Failure::input(format!("`{}` holds {plans} plans, and an output of `neap emit` holds one", input.name))
+        .note("plans for ranges of sizes (`--buckets`) and for models that share an arena go to one `.mlir` together, each its own module")
+        .help("cut the file at its `// -----` lines and emit the part that is meant; `neap plan` writes `.json` and `.csv` of all at once"))
 }
 
 /// The plan, checked against the graph that it holds itself, with its figures.
