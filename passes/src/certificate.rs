@@ -59,4 +59,7 @@ pub struct Certificate {
     pub bound: u64,
     /// One flow per set of candidates.
     pub flows: Vec<SetFlow>,
+    /// Where a budget was asked for and this proves that nothing fits into it: values that are held while `op` runs, in
+    /// every order, with their bytes.
+    pub held: Vec<(ValueId, u64)>,
 }

@@ -20,12 +20,15 @@
 //! - `refused`: candidates not taken, each with a remark.
 //! - `peak-before`, `peak-after`: bytes, with views and what was taken before and after.
 //! - `nodes`: effort spent by the solver.
+//! - `priced`: lock edges and kept values whose cost was looked for.
+//! - `makespan`: cycles of the order, where all operations say theirs.
 
 mod apply;
 mod block;
 mod certificate;
 mod choose;
 mod constants;
+mod costs;
 mod decide;
 mod demand;
 mod handover;
@@ -55,6 +58,16 @@ pub static INFO: PassInfo = PassInfo {
         OptionSpec { name: "effort", summary: "most nodes the search looks at per body", default: "2000000" },
         OptionSpec { name: "in-place", summary: "whether results may overwrite operands", default: "true" },
         OptionSpec { name: "placement", summary: "whether operands may be written into the result", default: "true" },
+        OptionSpec {
+            name: "budget",
+            summary: "end the search where an order needs at most so many bytes, or none can",
+            default: "none",
+        },
+        OptionSpec {
+            name: "prices",
+            summary: "whether remarks say what stands at the peak and what lock edges and kept values there cost; takes further searches",
+            default: "false",
+        },
         OptionSpec { name: "latency-weight", summary: "critical path against bytes, in percent", default: "0" },
     ],
     build: |options| {
@@ -76,15 +89,21 @@ pub static INFO: PassInfo = PassInfo {
         }
         let (in_place, placement) = (options.get(&INFO, "in-place")?, options.get(&INFO, "placement")?);
         let effort = options.get(&INFO, "effort")?;
+        let budget = match options.get::<String>(&INFO, "budget")?.as_str() {
+            "none" => None,
+            _ => Some(options.get(&INFO, "budget")?),
+        };
+        let prices = options.get(&INFO, "prices")?;
         let options = neap_order::Options {
             effort,
             order,
             in_place,
             placement,
             latency_weight,
+            budget,
             ..neap_order::Options::default()
         };
-        Ok(Box::new(Reorder { options }))
+        Ok(Box::new(Reorder { options, prices }))
     },
 };
 
@@ -93,6 +112,8 @@ const ALTERNATIVES: usize = 8;
 
 struct Reorder {
     options: neap_order::Options,
+    /// Whether lock edges and kept values are priced.
+    prices: bool,
 }
 
 /// What was decided about one body.
@@ -118,6 +139,10 @@ impl Pass for Reorder {
             options.alternatives = ALTERNATIVES;
         }
         let before = flow(module, func, cx)?;
+        if before.timeline.bodies.len() > 1 {
+            // Of nested bodies the solver knows an estimate: none that a budget could be compared with.
+            options.budget = None;
+        }
         let ground = decide::Ground::new(module, &before, cx);
         let mut decisions = decide::decide(module, &before, &ground, cx, &options)?;
         let mut changed = apply::write(module, &before, &ground.readers, &decisions);
@@ -129,6 +154,9 @@ impl Pass for Reorder {
         changed |= handover::take(module, &mut after, options.in_place, cx)?;
         demand::check(module, cx, &before, &decisions)?;
         refusals::explain(module, cx, &before, &after, &decisions);
+        if self.prices {
+            costs::explain(module, cx, &before, &options, &decisions);
+        }
         // Without a kind of candidates that the graph has, a bound speaks of these options and not of every order.
         let all = |decision: &Decision| {
             let spec = &decision.answer.draft.spec;
@@ -137,6 +165,7 @@ impl Pass for Reorder {
         let proved = if decisions.iter().all(all) { decisions.as_slice() } else { &[] };
         changed |= apply::bounds(module, &before, &after, proved);
         apply::count(cx, &decisions);
+        costs::makespan(module, cx, &before, &decisions);
         cx.count("peak-before", before.profile.peak);
         cx.count("peak-after", after.profile.peak);
         certificate::keep(module, cx, &before, proved);

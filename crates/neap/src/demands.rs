@@ -1,18 +1,63 @@
-//! Budgets: how many bytes the plan may take at most. Not met is exit code 3, and says whether it can be met at all.
+//! Budgets: how many bytes the plan may take at most. Not met is exit code 3, and says whether it can be met at all: an order fits but its offsets do
+//! not, no order can (by a proof that names what must coexist), or neither is known.
+//!
+//! A budget of the whole is told to the ordering pass, whose search ends where it is settled.
 
-use crate::cli::Budget;
+use crate::cli::{Budget, Common};
 use crate::exit::{Exit, Failure};
 use crate::size::grouped;
-use crate::summary::{Function, Summary};
+use crate::summary::{Function, ProofBy, Summary};
 use neap_ir::diag::Diagnostic;
-use neap_ir::{Module, Span};
+use neap_ir::{Module, Span, ValueId};
+use neap_passes::analysis::names::{op_name, value_name};
+use neap_passes::certificate::Certificate;
+use neap_passes::pass::Options;
+use neap_passes::pipeline::{PassReport, Pipeline, Step};
 use neap_passes::suggest::closest;
+
+/// So many values are named at most; the others are counted.
+const MOST_NAMED: usize = 8;
+
+/// The least budget of a whole function.
+pub fn total(budgets: &[Budget]) -> Option<u64> {
+    budgets.iter().filter(|budget| budget.arena.is_none()).map(|budget| budget.bytes).min()
+}
+
+/// The pipeline, with what the flags ask of its ordering passes.
+pub fn asked(pipeline: &Pipeline, common: &Common) -> Pipeline {
+    let budget = total(&common.budgets);
+    let step = |step: &Step| {
+        if step.info().name != "reorder" {
+            return step.clone();
+        }
+        let mut options: Options = step.options().clone();
+        let budget = budget.map(|budget| ("budget", budget.to_string()));
+        let prices = common.remarks.then(|| ("prices", "true".to_owned()));
+        for (name, value) in budget.into_iter().chain(prices) {
+            // What the pipeline says itself stands.
+            options.0.entry(name.to_owned()).or_insert(value);
+        }
+        Step::new(step.info(), options).unwrap_or_else(|_| step.clone())
+    };
+    Pipeline { groups: pipeline.groups.iter().map(|group| group.iter().map(step).collect()).collect() }
+}
+
+/// Whether a search ended at the budget of the whole though its plan does not keep it.
+pub fn ended_early(budgets: &[Budget], summary: Option<&Summary>) -> bool {
+    let (Some(budget), Some(summary)) = (total(budgets), summary) else { return false };
+    summary.functions.iter().any(|function| function.plan.peak <= budget && budget < function.plan.arena)
+}
 
 /// Whether all demands are met.
 ///
 /// # Errors
 /// The demands that are not, each with what is needed, what is there, and what to try.
-pub fn met(budgets: &[Budget], summary: Option<&Summary>) -> Result<(), Failure> {
+pub fn met(
+    budgets: &[Budget],
+    summary: Option<&Summary>,
+    planned: &Module,
+    reports: &[PassReport],
+) -> Result<(), Failure> {
     let mut unmet: Vec<Diagnostic> = Vec::new();
     for budget in budgets {
         let Some(summary) = summary else {
@@ -20,7 +65,9 @@ pub fn met(budgets: &[Budget], summary: Option<&Summary>) -> Result<(), Failure>
                 .help("add `assign-offsets` to it"));
         };
         for function in &summary.functions {
-            unmet.extend(exceeded(budget, function)?);
+            let mut certificates = reports.iter().rev().flat_map(|report| &report.certificates);
+            let certificate = certificates.find(|certificate| certificate.function == function.name);
+            unmet.extend(exceeded(budget, function, planned, certificate)?);
         }
     }
     if unmet.is_empty() { Ok(()) } else { Err(Failure::new(Exit::Demand, unmet)) }
@@ -43,44 +90,103 @@ pub fn known(budgets: &[Budget], module: &Module) -> Result<(), Failure> {
     }
 }
 
-fn exceeded(budget: &Budget, function: &Function) -> Result<Option<Diagnostic>, Failure> {
+fn exceeded(
+    budget: &Budget,
+    function: &Function,
+    planned: &Module,
+    certificate: Option<&Certificate>,
+) -> Result<Option<Diagnostic>, Failure> {
+    let plan = &function.plan;
     let (what, needed, floor) = match &budget.arena {
-        None => ("the arena".to_owned(), function.plan.arena, function.plan.lower_bound),
+        None => ("the arena".to_owned(), plan.arena, plan.lower_bound),
         Some(name) => {
             let Some(arena) = function.arenas.iter().find(|arena| arena.name == *name) else {
                 let names: Vec<&str> = function.arenas.iter().map(|arena| arena.name.as_str()).collect();
                 return Err(unknown(name, &names));
             };
             // A bound on one of several arenas says nothing: what does not fit could lie in another one.
-            (
-                format!("arena @{name}"),
-                arena.used,
-                if function.arenas.len() == 1 { function.plan.lower_bound } else { 0 },
-            )
+            (format!("arena @{name}"), arena.used, if function.arenas.len() == 1 { plan.lower_bound } else { 0 })
         }
     };
     if needed <= budget.bytes {
         return Ok(None);
     }
-    let (have, over) = (grouped(budget.bytes.into()), grouped((needed - budget.bytes).into()));
+    let have = grouped(budget.bytes.into());
+    if floor > budget.bytes {
+        let message = format!(
+            "@{}: no plan can fit: floor {floor} > {} bytes available (short by {})",
+            function.name,
+            budget.bytes,
+            floor - budget.bytes,
+        );
+        let diagnostic = Diagnostic::error(Span::default(), message);
+        return Ok(Some(match certificate.filter(|proof| proof.bound > budget.bytes && !proof.held.is_empty()) {
+            Some(proof) => certified(diagnostic, planned, proof),
+            None => held(diagnostic.note(proved(function)), function),
+        }));
+    }
+    let over = grouped((needed - budget.bytes).into());
     let message = format!(
         "@{}: {what} needs {} B, the budget is {have} B: {over} B too many",
         function.name,
         grouped(needed.into())
     );
-    let diagnostic = Diagnostic::error(Span::default(), message);
-    let bound = grouped(floor.into());
-    let diagnostic = match floor > budget.bytes {
-        true => diagnostic.note(format!("proved infeasible: no order of the planned graph needs less than {bound} B")),
-        false => diagnostic.note(format!("not found: the floor is {bound} B, so a better plan may exist")),
+    let diagnostic = Diagnostic::error(Span::default(), message).note(format!(
+        "not found: the floor is {} B, {} B below this plan, so a better plan may exist",
+        grouped(floor.into()),
+        grouped(needed.saturating_sub(floor).into())
+    ));
+    if plan.peak <= budget.bytes && budget.arena.is_none() {
+        let lost = format!(
+            "an order fits, with a peak of {} B: what is lost between storages does not",
+            grouped(plan.peak.into())
+        );
+        return Ok(Some(
+            diagnostic.note(lost).help("give the search for offsets more work: --assign-offsets=effort=N"),
+        ));
+    }
+    Ok(Some(
+        held(diagnostic, function)
+            .help("search longer: --reorder=effort=N; or leave arguments to the caller: --external"),
+    ))
+}
+
+/// What a flow says must coexist.
+fn certified(diagnostic: Diagnostic, module: &Module, proof: &Certificate) -> Diagnostic {
+    let mut held = proof.held.clone();
+    held.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    let left = held.len().saturating_sub(MOST_NAMED);
+    let name = |(value, bytes): &(ValueId, u64)| format!("{} {bytes}", value_name(module, *value));
+    let mut named: Vec<String> = held.iter().take(MOST_NAMED).map(name).collect();
+    named.extend((left > 0).then(|| format!("{left} more")));
+    let sum = held.iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add);
+    let rest = proof.bound.saturating_sub(sum);
+    named.extend((rest > 0).then(|| format!("and of the others {rest} bytes at least, whichever the order")));
+    diagnostic
+        .note(format!(
+            "proved infeasible (certified): in every order of the planned graph {} runs while these are held: {}",
+            op_name(module, proof.op),
+            named.join(", ")
+        ))
+        .help("make one of them smaller, split the operation, or leave arguments to the caller with `--external`")
+}
+
+fn proved(function: &Function) -> String {
+    let by = match function.plan.proof_by {
+        Some(ProofBy::Tree) => " (the graph is a tree)",
+        Some(ProofBy::Flow) => " (certified)",
+        Some(ProofBy::Search) | None => " (by search)",
     };
-    Ok(Some(held(diagnostic, function)))
+    format!(
+        "proved infeasible{by}: no order of the planned graph needs less than {} B",
+        grouped(function.plan.lower_bound.into())
+    )
 }
 
 /// What stands at the peak, and what to try.
 fn held(diagnostic: Diagnostic, function: &Function) -> Diagnostic {
     let Some(peak) = &function.peak_step else { return diagnostic };
-    let largest = peak.storages.iter().take(3).filter_map(|id| function.storages.get(*id as usize));
+    let largest = peak.storages.iter().take(MOST_NAMED).filter_map(|id| function.storages.get(*id as usize));
     let named: Vec<String> = largest
         .map(|storage| format!("{} ({} B)", storage.names.first().unwrap_or(&storage.op), grouped(storage.size.into())))
         .collect();

@@ -160,7 +160,24 @@ pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Pla
 /// The profile that allows every kind of sharing.
 const FREEST: &str = "none";
 
-fn plan(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
+fn plan(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
+    let pipeline = demands::asked(job.pipeline, job.common);
+    let asked = Job { pipeline: &pipeline, reproducer: job.reproducer.clone(), ..*job };
+    let again = demands::total(&job.common.budgets).map(|_| module.clone());
+    let (mut planned, mut reports) = attempt(&asked, module, progress)?;
+    if let Some(module) = again.filter(|_| demands::ended_early(&job.common.budgets, planned.summary.as_ref())) {
+        // The order fits and its offsets do not: another order may, and is worth the whole search.
+        (planned, reports) = attempt(job, module, progress)?;
+    }
+    let met = demands::met(&job.common.budgets, planned.summary.as_ref(), &planned.module, &reports);
+    match met {
+        Ok(()) => Ok(planned),
+        Err(failure) => Err(proofs::beside(failure, job.common, &pipeline, planned)),
+    }
+}
+
+/// One run of the passes, checked.
+fn attempt(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result<(Planned, Vec<PassReport>), Failure> {
     valid(&module)?;
     let facts = &job.setup.facts;
     let stop = || progress.stop();
@@ -197,12 +214,11 @@ fn plan(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result<Pl
     let summary = summarise(job, &source, &module, &watch.stages, &applied, &reports, check, progress)?;
     progress.clear();
     let remarks = reports.iter().flat_map(|report| report.remarks.iter().cloned()).chain(unproved).collect();
-    demands::met(&job.common.budgets, summary.as_ref())?;
     let mut said = if job.common.timing { watch.timing() } else { String::new() };
     if job.common.statistics {
         said += &statistics(&reports);
     }
-    Ok(Planned { module, smaller: Vec::new(), summary, certificates, remarks, said })
+    Ok((Planned { module, smaller: Vec::new(), summary, certificates, remarks, said }, reports))
 }
 
 /// The rules of the representation.

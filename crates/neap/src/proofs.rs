@@ -13,7 +13,7 @@ use neap_ir::facts::{Facts, Role};
 use neap_ir::{Attr, Def, Module, OpId, ValueId, plan};
 use neap_passes::analysis::candidates::Pair;
 use neap_passes::certificate as planner;
-use neap_passes::pipeline::PassReport;
+use neap_passes::pipeline::{PassReport, Pipeline};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -76,6 +76,22 @@ pub fn file(common: &Common, planned: &[Planned]) -> (Option<Output>, Vec<Diagno
         }
     }
     (Some(Output { path, bytes: text.into_bytes() }), missing)
+}
+
+/// A failure beside which the proof is written that was asked for: that nothing fits is what it is for.
+pub fn beside(failure: Failure, common: &Common, pipeline: &Pipeline, planned: Planned) -> Failure {
+    if planned.certificates.is_empty() {
+        return failure;
+    }
+    let (Some(output), _) = file(common, &[planned]) else { return failure };
+    let name = output.path.display().to_string();
+    match crate::outputs::write_all(&[output]) {
+        Ok(()) => failure.note(format!(
+            "the proof is in {name}: `neap check {0} PLAN --certificate {name}` adds it up, for the PLAN of `neap opt {0} --pass-pipeline='{pipeline}'`",
+            common.input.display()
+        )),
+        Err(error) => failure.note(format!("no proof is written: {}", error.diagnostics[0].message)),
+    }
 }
 
 /// Certificates from a file, one per line.

@@ -179,7 +179,7 @@ pub struct Plan {
     pub offset_proof: Proof,
     /// What the base of the arena has to be a multiple of.
     pub base_align: u64,
-    /// Time along the critical path, where costs are known.
+    /// Cycles of the plan's order, operations of one `neap.pipe` one after the other, where all say their `neap.cycles`; an estimate from below.
     pub makespan: Option<u64>,
     /// Whether the user's time ran out before the search was done.
     pub time_limit_hit: bool,

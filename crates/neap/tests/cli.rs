@@ -127,6 +127,121 @@ fn demands_that_cannot_be_met_are_3() {
     assert!(code == 3 && out.is_empty() && err.contains("no plan can fit"), "{code} {err}");
 }
 
+/// Of this graph a flow proves 160 bytes, the search 176.
+const GAP: &str = "func.func @main(%x: tensor<16xi8>) -> tensor<4xi8> {
+  %0 = \"neap.opaque\"(%x) {kind = \"0\"} : (tensor<16xi8>) -> tensor<128xi8>
+  %1 = \"neap.opaque\"(%0) {kind = \"1\"} : (tensor<128xi8>) -> tensor<16xi8>
+  %2 = \"neap.opaque\"(%x) {kind = \"2\"} : (tensor<16xi8>) -> tensor<48xi8>
+  %3 = \"neap.opaque\"(%0) {kind = \"3\"} : (tensor<128xi8>) -> tensor<16xi8>
+  %4 = \"neap.opaque\"(%3) {kind = \"4\"} : (tensor<16xi8>) -> tensor<80xi8>
+  %5 = \"neap.opaque\"(%1, %2, %4) {kind = \"5\"} : (tensor<16xi8>, tensor<48xi8>, tensor<80xi8>) -> tensor<4xi8>
+  return %5 : tensor<4xi8>
+}
+";
+
+#[test]
+fn a_budget_is_kept_or_cannot_be_or_is_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |args: &[&str]| neap_in(folder.path(), args, GAP);
+    // Enough: the search ends before it has begun.
+    let stats = ["opt", "in.mlir", "--mlir-pass-statistics", "--budget"];
+    let nodes = |err: &str| {
+        let line = err.lines().find(|line| line.ends_with("  nodes")).expect("counted");
+        line.split_whitespace().next().and_then(|word| word.parse::<u64>().ok()).expect("a number")
+    };
+    let (code, _, err) = run(&[&stats[..], &["1K"]].concat());
+    let easy = nodes(&err);
+    assert_eq!(code, 0);
+    let (code, _, err) = run(&[&stats[..], &["176"]].concat());
+    assert!(code == 0 && nodes(&err) >= easy, "{err}");
+    // Proved by a flow: the op, what coexists there, what is missing; and the proof in a file, for whoever adds it up.
+    let (code, out, err) = run(&["plan", "in.mlir", "--budget", "150", "--certificate", "proof.json"]);
+    assert!(code == 3 && out.is_empty(), "{err}");
+    for says in [
+        "floor 160 > 150 bytes available (short by 10)",
+        "(certified): in every order",
+        "these are held: ",
+        "proof.json",
+    ] {
+        assert!(err.contains(says), "{says}: {err}");
+    }
+    let pipeline = err.split('\'').nth(1).expect("the pipeline is quoted").to_owned();
+    let (code, planned, err) = run(&["opt", "in.mlir", &format!("--pass-pipeline={pipeline}")]);
+    std::fs::write(folder.path().join("planned.mlir"), planned).expect("written");
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = run(&["check", "in.mlir", "planned.mlir", "--certificate", "proof.json"]);
+    assert!(
+        code == 0 && out.contains("the certificate holds: no order of the planned graph needs less than 160 B"),
+        "{err}"
+    );
+    // Proved by search.
+    let (code, _, err) = run(&["plan", "in.mlir", "--budget", "175"]);
+    assert!(code == 3 && err.contains("floor 176 > 175") && err.contains("proved infeasible (by search)"), "{err}");
+    // Neither.
+    let passes = ["--fuse", "--canonicalize-views", "--lock-effects", "--reorder=effort=0", "--assign-offsets"];
+    let (code, _, err) = run(&[&["opt", "in.mlir", "--budget", "170"], &passes[..]].concat());
+    assert!(code == 3 && err.contains("not found: the floor is 160 B, 16 B below this plan"), "{err}");
+}
+
+#[test]
+fn remarks_price_lock_edges_and_kept_values() {
+    let text = "\"neap.var\"() {sym_name = \"v\", type = tensor<128xi8>} : () -> ()
+func.func @main(%x: tensor<64xi8>) -> tensor<128xi8> {
+  %r = \"neap.read\"() {var = @v} : () -> tensor<128xi8>
+  %a = \"neap.opaque\"(%x) : (tensor<64xi8>) -> tensor<128xi8>
+  \"neap.write\"(%a) {var = @v} : (tensor<128xi8>) -> ()
+  return %r : tensor<128xi8>
+}
+";
+    let (code, _, err) = neap(&["plan", "in.mlir", "--remarks"], text);
+    assert_eq!(code, 0, "{err}");
+    for says in [
+        "the peak of 256 bytes is at step 1, `neap.read` (%r#0): %r#0 (128 bytes, kept), %a (128 bytes, needed by `neap.write`)",
+        "that %r#0 is kept to the end costs 64 bytes: without it the peak would be 192",
+        "that `neap.read` (%r#0) runs before `neap.write` costs 64 bytes: without it the peak would be 192",
+    ] {
+        assert!(err.contains(says), "{says}: {err}");
+    }
+    // Without the variable nothing waits, and what is read by the reader is no lock.
+    let free = text.replace("{var = @v}", "").replace("neap.read", "t.make").replace("neap.write", "t.take");
+    let (_, _, err) = neap(&["plan", "in.mlir", "--remarks", "--assume-pure", "t"], &free);
+    assert!(err.contains("the peak of ") && !err.contains("runs before"), "{err}");
+}
+
+#[test]
+fn cycles_give_a_makespan_and_a_weight_trades_bytes_for_it() {
+    let mut text = String::from("func.func @main() -> tensor<4xi8> {\n");
+    for at in 0..4 {
+        text += &format!(
+            "  %l{at} = \"neap.opaque\"() {{kind = \"l{at}\", neap.cycles = 10 : i64, neap.pipe = \"load\"}} : () -> tensor<100xi8>\n"
+        );
+    }
+    for at in 0..4 {
+        text += &format!(
+            "  %c{at} = \"neap.opaque\"(%l{at}) {{kind = \"c{at}\", neap.cycles = 10 : i64, neap.pipe = \"compute\"}} : (tensor<100xi8>) -> tensor<1xi8>\n"
+        );
+    }
+    let one = "tensor<1xi8>";
+    text += &format!(
+        "  %y = \"neap.opaque\"(%c0, %c1, %c2, %c3) {{neap.cycles = 0 : i64}} : ({one}, {one}, {one}, {one}) -> tensor<4xi8>\n  return %y : tensor<4xi8>\n}}\n"
+    );
+    let plan = |weight: &str, text: &str| {
+        let pipeline = format!(
+            "--pass-pipeline=fuse,canonicalize-views,lock-effects,reorder{{latency-weight={weight}}},assign-offsets"
+        );
+        let (code, out, err) = neap(&["plan", "in.mlir", "--summary=json", &pipeline], text);
+        assert_eq!(code, 0, "{err}");
+        let summary: Value = serde_json::from_str(&out).expect("JSON");
+        (summary["functions"][0]["plan"]["peak"].as_u64(), summary["functions"][0]["plan"]["makespan"].as_u64())
+    };
+    assert_eq!(plan("0", &text), (Some(104), Some(80)), "one after the other");
+    let (peak, time) = plan("50", &text);
+    assert!(time == Some(50) && peak < Some(400), "{peak:?} {time:?}");
+    // One operation that does not say its cycles: no figure, and nothing to trade for.
+    let unknown = text.replacen("neap.cycles = 10 : i64, ", "", 8);
+    assert_eq!(plan("100", &unknown), (Some(104), None));
+}
+
 #[test]
 fn check_accepts_a_plan_and_refuses_one_that_was_tampered_with() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -6,11 +6,10 @@
 use crate::ids::{OpId, StorageId};
 use crate::model::{self, Model};
 use crate::problem::Problem;
-use crate::simulate::simulate;
 use crate::solution::{Options, Stats};
 use crate::taken::Taken;
 use crate::validate::{find, join};
-use crate::{portfolio, replay, taken, topo, tree};
+use crate::{portfolio, replay, simulate, taken, topo, tree};
 
 /// A choice of candidates with the best order found for it.
 #[derive(Debug, Clone)]
@@ -67,8 +66,8 @@ pub(crate) fn complete(problem: &Problem, attempt: &Attempt) -> Option<(Taken, u
     taken.in_place.extend(pairs.iter().map(|pair| pair.candidate as usize));
     taken.in_place.sort_unstable();
     let order: Vec<OpId> = attempt.order.iter().map(|v| OpId(*v)).collect();
-    let run = simulate(problem, &order, &taken).ok()?;
-    Some((taken, run.peak, run.peak_step))
+    let (peak, step) = simulate::peak(problem, &order, &taken).ok()?;
+    Some((taken, peak, step))
 }
 
 fn is_legal(model: &Model, order: &[u32]) -> bool {

@@ -1,4 +1,4 @@
-//! Explanations as data: what holds the peak, what one edge or one kept storage costs, how long an order takes.
+//! Explanations as data: what holds the peak, what one edge or one kept storage costs.
 //!
 //! A what-if answer solves the changed problem again, so it is exact where the solver proves it and otherwise the best that was found.
 
@@ -10,7 +10,6 @@ use crate::solution::{Failure, Options, Solution, Watch};
 use crate::solve::solve;
 use crate::taken::Taken;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// A storage that is held during a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,28 +107,11 @@ pub fn what_if(
     solve(&changed, options, watch).map_err(WhatIfError::Failure)
 }
 
-/// Cycles until the last op is done when ops are issued in `order` to `units` equal units: an op begins when those it depends on are done, a unit is free,
-/// and the op before it in the order has begun.
-pub fn makespan(problem: &Problem, order: &[OpId], units: usize) -> u64 {
-    let mut done = vec![0u64; problem.ops()];
-    let mut free: BinaryHeap<Reverse<u64>> = (0..units.max(1).min(order.len())).map(|_| Reverse(0)).collect();
-    let (mut issued, mut end) = (0u64, 0u64);
-    for &op in order {
-        let inputs = problem.predecessors(op).map(|p| done[p.index()]).max().unwrap_or(0);
-        let Some(Reverse(unit)) = free.pop() else { break };
-        issued = issued.max(inputs).max(unit);
-        done[op.index()] = issued + problem.spec.ops[op.index()].cycles;
-        end = end.max(done[op.index()]);
-        free.push(Reverse(done[op.index()]));
-    }
-    end
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixtures;
-    use crate::problem::{Op, Spec};
+    use crate::problem::Spec;
     use std::ops::ControlFlow;
 
     #[test]
@@ -153,15 +135,5 @@ mod tests {
         let without = what_if(&p, &Options::default(), Change::WithoutDep(0), &mut watch).expect("solved");
         assert_eq!((with.peak, without.peak), (220, 120));
         assert_eq!(what_if(&p, &Options::default(), Change::WithoutDep(1), &mut watch), Err(WhatIfError::NoSuchPlace));
-    }
-
-    #[test]
-    fn two_units_overlap_what_is_independent() {
-        let mut spec: Spec = fixtures::weights_first().spec().clone();
-        spec.ops = vec![Op { scratch: 0, cycles: 10 }; 4];
-        let p = Problem::new(spec).expect("legal");
-        let order = [0, 1, 2, 3].map(OpId);
-        assert_eq!(makespan(&p, &order, 1), 40);
-        assert_eq!(makespan(&p, &order, 2), 30);
     }
 }

@@ -22,6 +22,7 @@ mod flow;
 mod greedy;
 mod ids;
 mod infeasible;
+mod latency;
 mod matching;
 mod model;
 mod portfolio;
@@ -43,8 +44,9 @@ mod window;
 pub use budget::{budget_answer, fits_budget};
 pub use certificate::{Certificate, FlowEdge, Node, SetFlow};
 pub use error::{OrderError, Place, ProblemError, Refusal};
-pub use explain::{Change, Holder, WhatIfError, Why, holders, makespan, what_if};
+pub use explain::{Change, Holder, WhatIfError, Why, holders, what_if};
 pub use ids::{ClassId, GroupId, OpId, StorageId};
+pub use latency::makespan;
 pub use problem::{Class, InPlace, Op, Placement, Problem, Spec, Storage};
 pub use simulate::{Merged, Simulation, simulate};
 pub use solution::{

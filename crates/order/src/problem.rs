@@ -24,6 +24,8 @@ pub struct Op {
     pub scratch: u64,
     /// Estimated duration, for the critical path and the makespan; 0 when unknown.
     pub cycles: u64,
+    /// Which unit runs it, for the makespan: ops of one unit run one after the other.
+    pub unit: u32,
 }
 
 /// A set of values that share bytes.

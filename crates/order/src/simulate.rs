@@ -42,18 +42,57 @@ pub struct Simulation {
 /// # Errors
 /// The first rule that the order or a candidate breaks.
 pub fn simulate(problem: &Problem, order: &[OpId], taken: &Taken) -> Result<Simulation, OrderError> {
+    let run = run(problem, order, taken)?;
+    let (peak, peak_step) = run.peak();
+    let merged = |s: &Span| Merged { members: Vec::new(), size: s.size, begin: s.begin, end: s.end, class: s.class };
+    let mut storages: Vec<Merged> = run.spans.iter().map(merged).collect();
+    for (s, slot) in run.slot.iter().enumerate() {
+        storages[*slot as usize].members.push(StorageId(s as u32));
+    }
+    Ok(Simulation { bytes: run.bytes, peak, peak_step, storages })
+}
+
+/// The peak of [`simulate`] and its step, without the lists.
+pub(crate) fn peak(problem: &Problem, order: &[OpId], taken: &Taken) -> Result<(u64, usize), OrderError> {
+    Ok(run(problem, order, taken)?.peak())
+}
+
+/// A merged storage: its bytes and when it is live.
+pub(crate) struct Span {
+    pub(crate) size: u64,
+    pub(crate) begin: usize,
+    pub(crate) end: usize,
+    class: Option<ClassId>,
+}
+
+/// What [`simulate`] finds, with plain lists.
+pub(crate) struct Held {
+    bytes: Vec<u64>,
+    pub(crate) spans: Vec<Span>,
+    /// Per storage, which of `spans` it belongs to.
+    pub(crate) slot: Vec<u32>,
+}
+
+impl Held {
+    /// The peak and its first step.
+    pub(crate) fn peak(&self) -> (u64, usize) {
+        match self.bytes.iter().enumerate().max_by_key(|&(s, &b)| (b, std::cmp::Reverse(s))) {
+            Some((step, &peak)) => (peak, step),
+            None => (self.spans.iter().map(|m| m.size).sum(), 0),
+        }
+    }
+}
+
+/// Runs `order`.
+pub(crate) fn run(problem: &Problem, order: &[OpId], taken: &Taken) -> Result<Held, OrderError> {
     let position = positions(problem, order)?;
     dependencies(problem, &position)?;
     groups(problem, order)?;
     taken::check(problem, &position, taken)?;
-    let storages = merge(problem, &position, taken);
-    let bytes = bytes_per_step(problem, order, &storages);
-    classes(problem, order.len(), &storages)?;
-    let (peak_step, peak) = match bytes.iter().enumerate().max_by_key(|&(s, &b)| (b, std::cmp::Reverse(s))) {
-        Some((step, &peak)) => (step, peak),
-        None => (0, storages.iter().map(|m| m.size).sum()),
-    };
-    Ok(Simulation { bytes, peak, peak_step, storages })
+    let (spans, slot) = merge(problem, &position, taken);
+    let bytes = bytes_per_step(problem, order, &spans);
+    classes(problem, order.len(), &spans)?;
+    Ok(Held { bytes, spans, slot })
 }
 
 /// Step of each op.
@@ -100,20 +139,21 @@ fn groups(problem: &Problem, order: &[OpId]) -> Result<(), OrderError> {
     Ok(())
 }
 
-/// Merged storages with their live ranges.
-fn merge(problem: &Problem, position: &[usize], taken: &Taken) -> Vec<Merged> {
+/// Merged storages with their live ranges, and the one that each storage belongs to.
+fn merge(problem: &Problem, position: &[usize], taken: &Taken) -> (Vec<Span>, Vec<u32>) {
     let n = position.len();
     let rep = taken::merged(problem, taken);
-    let mut slot = vec![usize::MAX; rep.len()];
-    let mut out: Vec<Merged> = Vec::new();
+    let mut slot = vec![u32::MAX; rep.len()];
+    let mut out: Vec<Span> = Vec::with_capacity(rep.len());
     for (i, s) in problem.spec.storages.iter().enumerate() {
+        // The representative has the smallest id: it was met before.
         let r = rep[i].index();
-        if slot[r] == usize::MAX {
-            slot[r] = out.len();
-            out.push(Merged { members: Vec::new(), size: 0, begin: usize::MAX, end: 0, class: s.class });
+        if slot[r] == u32::MAX {
+            slot[r] = out.len() as u32;
+            out.push(Span { size: 0, begin: usize::MAX, end: 0, class: s.class });
         }
-        let m = &mut out[slot[r]];
-        m.members.push(StorageId(i as u32));
+        slot[i] = slot[r];
+        let m = &mut out[slot[i] as usize];
         m.size = m.size.max(s.size);
         for &op in s.writers.iter().chain(&s.readers) {
             m.begin = m.begin.min(position[op.index()]);
@@ -127,10 +167,10 @@ fn merge(problem: &Problem, position: &[usize], taken: &Taken) -> Vec<Merged> {
             m.end = n;
         }
     }
-    out
+    (out, slot)
 }
 
-fn bytes_per_step(problem: &Problem, order: &[OpId], storages: &[Merged]) -> Vec<u64> {
+fn bytes_per_step(problem: &Problem, order: &[OpId], storages: &[Span]) -> Vec<u64> {
     let n = order.len();
     let mut born = vec![0u64; n + 1];
     let mut dead = vec![0u64; n + 1];
@@ -147,7 +187,7 @@ fn bytes_per_step(problem: &Problem, order: &[OpId], storages: &[Merged]) -> Vec
         .collect()
 }
 
-fn classes(problem: &Problem, n: usize, storages: &[Merged]) -> Result<(), OrderError> {
+fn classes(problem: &Problem, n: usize, storages: &[Span]) -> Result<(), OrderError> {
     for (c, class) in problem.spec.classes.iter().enumerate() {
         let id = ClassId(c as u32);
         let mut count = vec![(0i64, 0i128); n + 1];

@@ -11,12 +11,11 @@ use crate::error::OrderError;
 use crate::exact::{self, Limits};
 use crate::ids::OpId;
 use crate::problem::Problem;
-use crate::simulate::simulate;
 use crate::solution::{
     Failure, InfeasibleProof, Options, OrderMode, Progress, Proof, Schedule, Solution, Stats, Watch,
 };
 use crate::taken::{Taken, merged};
-use crate::{greedy, infeasible, model, portfolio, replay, topo, window};
+use crate::{greedy, infeasible, latency, model, portfolio, replay, simulate, topo, window};
 use rustc_hash::FxHashMap;
 
 /// Ops at the peak whose flow bound is computed.
@@ -67,11 +66,12 @@ pub fn solve(problem: &Problem, options: &Options, watch: Watch<'_>) -> Result<S
         let proof = proof.or(searched.then_some(InfeasibleProof::Search { stats }));
         return Err(proof.map_or(Failure::NotFound { stats }, |proof| Failure::Infeasible { proof }));
     };
+    let best = if options.order == OrderMode::Search { search.trade(best) } else { best };
     search.finish(best).ok_or(Failure::NotFound { stats })
 }
 
 fn illegal(problem: &Problem) -> OrderError {
-    match simulate(problem, &input_order(problem), &Taken::default()) {
+    match simulate::simulate(problem, &input_order(problem), &Taken::default()) {
         Err(error) => error,
         Ok(_) => OrderError::NotAPermutation { op: OpId(0) },
     }
@@ -312,6 +312,19 @@ impl<'p> Search<'p, '_> {
         strongest.map(|v| bounder.certificate(v, stats))
     }
 
+    /// Bytes for time, where the options ask for it.
+    fn trade(&self, best: Attempt) -> Attempt {
+        if self.options.latency_weight == 0 {
+            return best;
+        }
+        latency::trade(self.problem, self.options, best, self.input_peak())
+    }
+
+    /// The peak of the input's order with nothing taken but what is required.
+    fn input_peak(&self) -> Option<u64> {
+        simulate::peak(self.problem, &input_order(self.problem), &self.required).ok().map(|(peak, _)| peak)
+    }
+
     fn finish(mut self, best: Attempt) -> Option<Solution> {
         let problem = self.problem;
         let (taken, peak, peak_step) = attempt::complete(problem, &best)?;
@@ -329,7 +342,7 @@ impl<'p> Search<'p, '_> {
         let alternatives = self.alternatives(&best, &order, peak);
         Some(Solution {
             merged: merged(problem, &taken),
-            input_peak: simulate(problem, &input_order(problem), &self.required).ok().map(|run| run.peak),
+            input_peak: self.input_peak(),
             lower_bound: flow.max(searched).min(peak),
             order,
             taken,

@@ -3,8 +3,8 @@
 //! `NEAP_ORDER_CASES` sets how many problems are drawn (2,000 unless given).
 
 use neap_order::{
-    Class, ClassId, InPlace, Op, OpId, Options, Placement, Problem, Proof, Spec, Storage, StorageId, Taken, simulate,
-    solve,
+    Class, ClassId, Failure, InPlace, Op, OpId, Options, Placement, Problem, ProblemError, Proof, Spec, Storage,
+    StorageId, Taken, simulate, solve,
 };
 use std::ops::ControlFlow;
 
@@ -35,7 +35,10 @@ fn draw(random: &mut Random) -> Spec {
     let mut spec = Spec::default();
     let has_class = random.chance(25);
     if has_class {
-        spec.classes.push(Class { limit: Some(1 + random.below(2) as u32), capacity: None });
+        let by_bytes = random.chance(40);
+        let capacity = by_bytes.then(|| 4 + random.below(12));
+        let limit = (!by_bytes || random.chance(30)).then(|| 1 + random.below(2) as u32);
+        spec.classes.push(Class { limit, capacity });
     }
     let mut live: Vec<u32> = Vec::new();
     for _ in 0..random.below(3) {
@@ -46,7 +49,7 @@ fn draw(random: &mut Random) -> Spec {
     for v in 0..ops {
         let op = OpId(v);
         let scratch = if random.chance(20) { random.below(8) } else { 0 };
-        spec.ops.push(Op { scratch, cycles: 0 });
+        spec.ops.push(Op { scratch, ..Op::default() });
         let mut reads: Vec<u32> = Vec::new();
         for _ in 0..random.below(4) {
             if !live.is_empty() {
@@ -78,7 +81,32 @@ fn draw(random: &mut Random) -> Spec {
         candidates(&mut spec, random, op, result, &reads);
         live.push(result);
     }
+    if ops > 2 && random.chance(15) {
+        // Ops near each other, or anywhere: then often none of the orders keeps them together.
+        let near = random.below(u64::from(ops) - 1) as u32;
+        let far = random.below(ops.into()) as u32;
+        let mut group = if random.chance(70) { vec![near, near + 1] } else { vec![near, near + 1, far] };
+        group.sort_unstable();
+        group.dedup();
+        spec.groups.push(group.into_iter().map(OpId).collect());
+    }
     spec
+}
+
+/// Whether some order that respects all dependencies keeps the groups together.
+fn groups_can_stay(spec: &Spec) -> bool {
+    let Ok(loose) = Problem::new(Spec { groups: Vec::new(), ..spec.clone() }) else { return false };
+    let mut found = false;
+    let mut visit = |order: &[OpId]| {
+        let place = |op: &OpId| order.iter().position(|other| other == op).unwrap_or(usize::MAX);
+        found |= spec.groups.iter().all(|group| {
+            let places: Vec<usize> = group.iter().map(place).collect();
+            let (first, last) = (places.iter().min(), places.iter().max());
+            first.zip(last).is_none_or(|(first, last)| last - first + 1 == group.len())
+        });
+    };
+    permute(&loose, loose.ops(), &mut Vec::new(), &mut visit);
+    found
 }
 
 fn candidates(spec: &mut Spec, random: &mut Random, op: OpId, result: u32, reads: &[u32]) {
@@ -139,9 +167,20 @@ fn never_below_the_optimum_never_above_when_proved() {
     let mut random = Random(7);
     let (mut solved, mut proved, mut equal) = (0, 0, 0);
     let (mut with_in_place, mut with_placed, mut with_class, mut with_scratch, mut none) = (0, 0, 0, 0, 0);
+    let (mut with_capacity, mut with_group, mut apart, mut not_found) = (0, 0, 0, 0);
     for case in 0..cases {
         let spec = draw(&mut random);
-        let Ok(problem) = Problem::new(spec) else { continue };
+        let problem = match Problem::new(spec.clone()) {
+            Ok(problem) => problem,
+            Err(error) => {
+                // The other errors are about single fields.
+                if matches!(error, ProblemError::GroupCycle { .. }) {
+                    assert!(!groups_can_stay(&spec), "case {case}: {error}\n{spec:?}");
+                    apart += 1;
+                }
+                continue;
+            }
+        };
         let best = oracle(&problem);
         let answer = solve(&problem, &Options::default(), &mut |_| ControlFlow::Continue(()));
         let (Some(best), Ok(answer)) = (best, answer.as_ref()) else {
@@ -151,6 +190,7 @@ fn never_below_the_optimum_never_above_when_proved() {
                 problem.spec()
             );
             none += 1;
+            not_found += u64::from(matches!(answer, Err(Failure::NotFound { .. })));
             continue;
         };
         let run = simulate(&problem, &answer.order, &answer.taken).expect("the answer is legal");
@@ -174,12 +214,17 @@ fn never_below_the_optimum_never_above_when_proved() {
         with_in_place += u64::from(!answer.taken.in_place.is_empty());
         with_placed += u64::from(!answer.taken.placement.is_empty());
         with_class += u64::from(!problem.spec().classes.is_empty());
+        with_capacity += u64::from(problem.spec().classes.iter().any(|class| class.capacity.is_some()));
+        with_group += u64::from(!problem.spec().groups.is_empty());
         with_scratch += u64::from(problem.spec().ops.iter().any(|op| op.scratch > 0));
     }
     println!(
         "{solved} solved ({none} without an order): {equal} optimal, {proved} proved; in place {with_in_place}, placed {with_placed}, \
-         class {with_class}, scratch {with_scratch}"
+         class {with_class} ({with_capacity} by bytes), group {with_group}, scratch {with_scratch}; {apart} groups proved to be apart; \
+         of those without an order {not_found} not proved to have none"
     );
+    assert!(with_capacity * 20 > solved && with_group * 20 > solved && apart > 0 && none > 20, "so do constraints");
+    assert_eq!(not_found, 0, "small problems are searched to their end");
     assert!(
         with_in_place * 5 > solved && with_class * 10 > solved && with_placed * 50 > solved,
         "the cases cover the features"

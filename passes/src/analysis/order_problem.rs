@@ -167,10 +167,17 @@ impl Drafts<'_, '_> {
         let place: FxHashMap<EntryId, OpId> = ops.iter().enumerate().map(|(at, id)| (*id, OpId(at as u32))).collect();
         let cycles =
             |id: EntryId| module.attr(timeline.entry(id).op, "neap.cycles").and_then(Attr::as_i64).unwrap_or(0);
-        let op = |id: &EntryId| Op { scratch: self.scratch[id.index()], cycles: cycles(*id).max(0) as u64 };
+        let mut units: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut unit = |id: EntryId| {
+            let pipe = module.attr(timeline.entry(id).op, "neap.pipe").and_then(Attr::as_str).unwrap_or_default();
+            let next = units.len() as u32;
+            *units.entry(pipe).or_insert(next)
+        };
+        let mut op =
+            |id: &EntryId| Op { scratch: self.scratch[id.index()], cycles: cycles(*id).max(0) as u64, unit: unit(*id) };
         let edges = self.readers.deps[body.index()].iter().chain(&self.locks[body.index()]);
         let deps = edges.filter_map(|(first, then)| Some((*place.get(first)?, *place.get(then)?))).collect();
-        let spec = Spec { ops: ops.iter().map(op).collect(), deps, ..Spec::default() };
+        let spec = Spec { ops: ops.iter().map(&mut op).collect(), deps, ..Spec::default() };
         let mut draft = Draft { body, spec, ops, owners: Vec::new(), outside: 0 };
         self.groups(&mut draft);
         let mut classes = Classes::of(module);

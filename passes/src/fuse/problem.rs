@@ -140,7 +140,7 @@ impl<'a> Outline<'a> {
         let mut node: FxHashMap<OpId, Node> = FxHashMap::default();
         for op in self.ops.iter().filter(|op| groups.group(**op) == **op) {
             node.insert(*op, Node(spec.ops.len() as u32));
-            spec.ops.push(Op { scratch: module.scratch_bytes(*op), cycles: 0 });
+            spec.ops.push(Op { scratch: module.scratch_bytes(*op), ..Op::default() });
         }
         let node_of = |op: &OpId| node.get(&groups.group(*op)).copied();
         let made = |value: &&ValueId| match module.value(**value).def() {

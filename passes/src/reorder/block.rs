@@ -12,7 +12,10 @@ use crate::analysis::order_problem::Draft;
 use crate::analysis::timeline::EntryId;
 use neap_ir::Module;
 use neap_ir::diag::Diagnostic;
-use neap_order::{Certificate, Failure, Options, Problem, ProblemError, Proof, Refusal, Schedule, Solution};
+use neap_order::{
+    BudgetAnswer, Certificate, Failure, Options, Problem, ProblemError, Proof, Refusal, Schedule, Solution, StorageId,
+    Watch,
+};
 use std::ops::ControlFlow;
 
 /// What the solver said about a body.
@@ -33,6 +36,8 @@ pub(super) struct Answer {
     pub alternatives: Vec<Schedule>,
     /// Effort spent.
     pub nodes: u64,
+    /// Where `certificate` proves that no order fits into the budget: what its op finds held in each.
+    pub held: Vec<StorageId>,
 }
 
 /// Solves a body.
@@ -56,11 +61,11 @@ pub(super) fn solve(
             Err(error) => return Err(unsound(module, flow, &draft, &error)),
         };
         let mut watch = |_| if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        let solution = neap_order::solve(&problem, options, &mut watch)
-            .map_err(|failure| failed(module, flow, &draft, &failure))?;
+        let (solution, held) =
+            solved(&problem, options, &mut watch).map_err(|failure| failed(module, flow, &draft, &failure))?;
         let clobbered = clobbered(module, flow, &draft, &filled, &solution);
         if clobbered.is_empty() {
-            return Ok(decision(draft, filled, problem, solution));
+            return Ok(decision(draft, filled, problem, solution, held));
         }
         for (index, name) in clobbered.into_iter().rev() {
             draft.spec.in_place.remove(index);
@@ -71,7 +76,26 @@ pub(super) fn solve(
     }
 }
 
-fn decision(draft: Draft, filled: Filled, problem: Problem, solution: Solution) -> Decision {
+/// The solver's answer; with a budget that no order keeps, also what coexists where that is proved.
+fn solved(
+    problem: &Problem,
+    options: &Options,
+    watch: Watch<'_>,
+) -> Result<(Solution, Vec<StorageId>), neap_order::Failure> {
+    let Some(budget) = options.budget else {
+        return Ok((neap_order::solve(problem, options, watch)?, Vec::new()));
+    };
+    Ok(match neap_order::fits_budget(problem, options, budget, watch)? {
+        BudgetAnswer::Cannot { best, op, storages } if best.certificate.as_ref().is_some_and(|flow| flow.op == op) => {
+            (*best, storages)
+        }
+        BudgetAnswer::Fits(best) | BudgetAnswer::Cannot { best, .. } | BudgetAnswer::Unknown { best } => {
+            (*best, Vec::new())
+        }
+    })
+}
+
+fn decision(draft: Draft, filled: Filled, problem: Problem, solution: Solution, held: Vec<StorageId>) -> Decision {
     let order = solution.order.iter().map(|op| draft.ops[op.index()]).collect();
     let answer = Answer {
         problem,
@@ -81,6 +105,7 @@ fn decision(draft: Draft, filled: Filled, problem: Problem, solution: Solution) 
         certificate: solution.certificate,
         alternatives: solution.alternatives,
         nodes: solution.stats.nodes,
+        held,
         draft,
     };
     Decision { body: answer.draft.body, order, filled, taken: solution.taken, answer }

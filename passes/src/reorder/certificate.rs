@@ -20,6 +20,7 @@ pub(super) fn keep(module: &Module, cx: &mut Context<'_>, flow: &Flow<'_>, decis
     }
     let op = |op: neap_order::OpId| flow.timeline.entry(draft.ops[op.index()]).op;
     let value = |storage: neap_order::StorageId| flow.values.info(draft.owners[storage.index()]).value;
+    let bytes = |storage: neap_order::StorageId| draft.spec.storages[storage.index()].size;
     let node = |node: neap_order::Node| match node {
         neap_order::Node::Source => Node::Source,
         neap_order::Node::Sink => Node::Sink,
@@ -48,5 +49,6 @@ pub(super) fn keep(module: &Module, cx: &mut Context<'_>, flow: &Flow<'_>, decis
         op: op(certificate.op),
         bound: certificate.bound,
         flows: certificate.flows.iter().map(set).collect(),
+        held: decision.answer.held.iter().map(|storage| (value(*storage), bytes(*storage))).collect(),
     });
 }

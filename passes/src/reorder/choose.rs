@@ -2,7 +2,7 @@
 //!
 //! What counts is what the profile's own packer makes of an order, then its peak. The candidates are the solver's order of least peak, further ones of the
 //! same peak where a function has no nested bodies, the input's order, and, where the runtime packs by a rule of its own, the best of these with
-//! small moves. The search stops as soon as an order packs without loss. Where
+//! small moves. The search stops as soon as an order packs without loss, or within the budget. Where
 //! bodies make the solver's view an estimate, this is also what makes the answer never worse than the input's order.
 
 use super::decide::{self, Ground};
@@ -53,12 +53,17 @@ impl<'f> Choice<'_, 'f> {
         let exact = self.before.timeline.bodies.len() == 1;
         // The comparison with the listed order is owed where the solver only estimates.
         let tries = if exact { tries } else { tries.max(1) };
+        if exact && options.latency_weight > 0 {
+            // Bytes were given for time: what needs fewer would take it back.
+            return Ok(false);
+        }
         let listed = decisions.iter().all(|decision| decision.order.is_sorted());
         if tries == 0 || (!exact && listed) {
             return Ok(false);
         }
+        let enough = |score: Score| options.budget.is_some_and(|budget| score.0 <= budget);
         let (mut best, lossless) = self.score(module, after)?;
-        if exact && lossless {
+        if exact && (lossless || enough(best)) {
             return Ok(false);
         }
         let mut changed = false;
@@ -78,7 +83,7 @@ impl<'f> Choice<'_, 'f> {
             let (score, lossless) = self.score(module, &found)?;
             if score < best {
                 (best, kept, *after) = (score, candidate, found);
-                if exact && lossless {
+                if exact && (lossless || enough(best)) {
                     break;
                 }
             }

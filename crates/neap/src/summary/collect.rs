@@ -178,7 +178,7 @@ fn plan_of(inputs: &Inputs<'_>, func: OpId, name: &str, flow: &Flow<'_>, placed:
         arena_lower_bound,
         offset_proof: if arena == arena_lower_bound { Proof::Optimal } else { Proof::Gap },
         base_align: placed.base_align,
-        makespan: None,
+        makespan: counted("makespan"),
         time_limit_hit: inputs.time_limit_hit,
     }
 }

@@ -137,7 +137,7 @@ fn npu_graph(graph: &Value) -> std::result::Result<Problem, String> {
             "FREE" => drop(frees.insert(id, buffer)),
             _ => {
                 op.insert(id, OpId(spec.ops.len() as u32));
-                spec.ops.push(Op { scratch: 0, cycles: number(node, "Cycles") });
+                spec.ops.push(Op { cycles: number(node, "Cycles"), ..Op::default() });
             }
         }
     }

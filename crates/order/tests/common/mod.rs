@@ -36,7 +36,7 @@ pub fn plain(random: &mut Random, ops: usize) -> Spec {
     for v in 0..ops as u32 {
         let op = OpId(v);
         let scratch = if random.chance(15) { random.below(20) as u64 } else { 0 };
-        spec.ops.push(Op { scratch, cycles: 1 + random.below(9) as u64 });
+        spec.ops.push(Op { scratch, cycles: 1 + random.below(9) as u64, ..Op::default() });
         let known = spec.storages.len();
         let mut reads: Vec<usize> = Vec::new();
         for _ in 0..random.below(4) {
