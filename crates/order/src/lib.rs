@@ -47,6 +47,7 @@ pub use error::{OrderError, Place, ProblemError, Refusal};
 pub use explain::{Change, Holder, WhatIfError, Why, holders, what_if};
 pub use ids::{ClassId, GroupId, OpId, StorageId};
 pub use latency::makespan;
+pub use portfolio::quick;
 pub use problem::{Class, InPlace, Op, Placement, Problem, Spec, Storage};
 pub use simulate::{Merged, Simulation, simulate};
 pub use solution::{

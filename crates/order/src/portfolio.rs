@@ -3,11 +3,23 @@
 //! The input's order, greedy by net change with updated keys, greedy backwards, depth-first by subtree, each also with ops sunk to their first
 //! reader; with classes, the input's order and the depth-first one as far as the classes let them. O((V + E) log V). Never worse than the input's order.
 
-use crate::model::Model;
+use crate::ids::OpId;
+use crate::model::{self, Model};
+use crate::problem::Problem;
+use crate::solve::required;
 use crate::{greedy, replay, subtree, tighten, topo};
 
 /// With more ops than this only the cheapest methods run.
 const MANY_OPS: usize = 50_000;
+
+/// One greedy order, by net change, with nothing proved and nothing compared: for use at run time, where a graph of some hundred ops changes from call to
+/// call. `None` where classes or groups leave it no way on.
+pub fn quick(problem: &Problem) -> Option<Vec<OpId>> {
+    let model = model::build(problem, &required(problem), |_| true);
+    let path = greedy::critical_path(&model, &topo::order(&model.preds, &model.succs));
+    let order = greedy::order(&model, &path, 0)?;
+    Some(order.into_iter().map(OpId).collect())
+}
 
 /// All orders of the portfolio, best first, `input` (a legal order) among them.
 pub(crate) fn orders(model: &Model, input: &[u32], latency_weight: u8) -> Vec<(i64, Vec<u32>)> {

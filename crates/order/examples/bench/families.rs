@@ -9,8 +9,8 @@ pub(crate) type Family = (&'static str, fn(usize) -> Problem);
 /// Families that are made at any size.
 pub(crate) const GROWING: [Family; 3] = [("tree", tree), ("residual", residual), ("layered", layered)];
 
-/// One graph of a few hundred ops of each family.
-pub(crate) fn small() -> Vec<Named> {
+/// One graph of about so many ops of each family.
+pub(crate) fn of(ops: usize) -> Vec<Named> {
     let families: [Family; 7] = [
         ("tree", tree),
         ("residual", residual),
@@ -21,7 +21,7 @@ pub(crate) fn small() -> Vec<Named> {
         ("random", random),
     ];
     let named =
-        |(name, make): Family| Named { name: format!("{name}_300"), problem: make(300), best: None, tract: None };
+        |(name, make): Family| Named { name: format!("{name}_{ops}"), problem: make(ops), best: None, tract: None };
     families.into_iter().map(named).collect()
 }
 
