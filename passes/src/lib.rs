@@ -15,6 +15,7 @@ pub mod params;
 pub mod pass;
 pub mod pipeline;
 pub mod profile;
+mod random;
 pub mod shape;
 pub mod suggest;
 

@@ -71,6 +71,17 @@ pub fn range(module: &Module) -> Option<DimFlag> {
     Some(DimFlag { name: module.text(*name).to_owned(), low, high })
 }
 
+/// The flags of a run that plans the largest bucket alone.
+pub fn largest(mut common: Common) -> Common {
+    if let Some(flag) = common.buckets.take()
+        && let Some(&high) = flag.sizes.last()
+    {
+        common.source.dims.retain(|dim| dim.name != flag.name);
+        common.source.dims.push(DimFlag { name: flag.name, low: 1.min(high), high });
+    }
+    common
+}
+
 /// The least size of the dimension: by `--dim`, by the module, or 1.
 fn lowest(module: &Module, common: &Common, flag: &BucketsFlag) -> Result<u64, Failure> {
     let given = common.source.dims.iter().find(|dim| dim.name == flag.name).map(|dim| dim.low);

@@ -241,11 +241,23 @@ pub fn command() -> Command {
     Command::new("neap")
         .version(env!("CARGO_PKG_VERSION"))
         .about("A memory planner for neural networks: order, sharing and offsets, decided before the first inference")
-        .after_help("Exit codes: 0 done and checked, 1 wrong input or refused plan, 2 usage, 3 a demand cannot be met, 4 a bug of ours")
+        .after_help(EXITS)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .subcommands([opt(), plan(), emit::command(), check(), import(), pack::command()])
+}
+
+/// What every verb ends with.
+const EXITS: &str = "Exit codes: 0 done and checked, 1 the input is wrong or a plan is refused, 2 the command line is wrong, \
+    3 a demand (budget, capacity, `must`) cannot be met, 4 a bug of ours, 130 interrupted";
+
+/// What the values of flags mean.
+const FORMS: &str = "Sizes and offsets are bytes: 262144, 256K or 256KiB. A value has the model's own name or its SSA name (`%3`, `%3#1`; \
+    `@function/NAME` where several have it); of a name, each flag is given once.";
+
+fn forms() -> String {
+    format!("{FORMS}\n\n{EXITS}")
 }
 
 fn opt() -> Command {
@@ -253,9 +265,15 @@ fn opt() -> Command {
         .about("Runs passes on a module: planned text on the standard output, all else on the error stream")
         .arg(flags::input("FILE").default_value("-"))
         .arg(
-            flags::path("output", "OUT", "Writes the module (.mlir), the summary (.json) or the storages (.csv)")
-                .short('o'),
-        );
+            flags::path(
+                "output",
+                "OUT",
+                "Writes the module (.mlir), bufferized MLIR (.memref.mlir), a C header (.h), the summary (.json) or the storages (.csv) \
+                 [default: the module, on the standard output]",
+            )
+            .short('o'),
+        )
+        .after_help(forms());
     flags::passes(flags::mlir(flags::common(flags::source(command))))
 }
 
@@ -264,6 +282,7 @@ fn plan() -> Command {
         .about("Plans a model: the summary on the standard output, files by extension")
         .arg(flags::input("FILE").required(true))
         .arg(flags::input("MORE").num_args(0..).help("Further models, with `--share-arena`"))
+        .after_help(forms())
         .arg(switch("share-arena", "Plans several models for one arena, in which they run one after the other"))
         .arg(
             flags::text("concurrent", "N", "So many of the models, or instances of one model, run at the same time")
@@ -273,7 +292,8 @@ fn plan() -> Command {
             flags::path(
                 "output",
                 "OUT",
-                "Writes the module (.mlir), the model (.tflite, .onnx), a C header (.h), an NPU schedule (.schedule, .steps.csv, .memory, .spills), the summary (.json) or the storages (.csv); repeatable",
+                "Writes the module (.mlir), bufferized MLIR (.memref.mlir), the model (.tflite, .onnx), a C header (.h), an NPU schedule (.schedule, \
+                 .steps.csv, .memory, .spills), the summary (.json) or the storages (.csv); repeatable",
             )
             .short('o')
             .action(ArgAction::Append),
@@ -282,7 +302,7 @@ fn plan() -> Command {
         .arg(emit::template())
         .arg(flags::objective())
         .arg(emit::offsets())
-        .arg(flags::text("pass-pipeline", "PIPELINE", "Runs these passes instead of `plan`"));
+        .arg(flags::text("pass-pipeline", "PIPELINE", "Runs these passes, as `fuse,reorder,assign-offsets` [default: plan]"));
     flags::common(flags::source(command))
 }
 
@@ -295,6 +315,7 @@ fn check() -> Command {
                 .required(true)
                 .help("The planned module, or another tool's offsets: CSV with a header (`value,offset`), or JSON"),
         )
+        .after_help(forms())
         .arg(switch("ignore-fingerprint", "Judges the plan although it was made for another graph"))
         .arg(flags::path("certificate", "F", "Verifies proofs of lower bounds against the plan"));
     flags::source(command)
@@ -303,8 +324,9 @@ fn check() -> Command {
 fn import() -> Command {
     Command::new("import")
         .about("Reads a model file and prints it as a module")
-        .arg(flags::input("FILE").required(true))
-        .arg(flags::path("output", "OUT", "Writes the module here").short('o'))
+        .after_help(EXITS)
+        .arg(flags::input("FILE").required(true).help("A model file; `-` is the standard input"))
+        .arg(flags::path("output", "OUT", "Writes the module here [default: the standard output]").short('o'))
         .arg(flags::dim())
 }
 

@@ -139,7 +139,7 @@ impl Planned {
 pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
     let bound = job.default_pipeline && job.setup.name != FREEST && job.common.summary != SummaryKind::None;
     let original = bound.then(|| module.clone());
-    let mut planned = plan(job, module, progress)?;
+    let mut planned = once(job, module, progress)?;
     if let (Some(original), Some(summary)) = (original, &mut planned.summary)
         && let Some(profile) = Profile::builtin(FREEST)
     {
@@ -147,7 +147,7 @@ pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Pla
         let freer = Job { setup: &setup, print_ir: &PrintIr::default(), reproducer: Reproducer::Never, ..*job };
         progress.label("a freer target".to_owned());
         // Its plan is checked like any other; where there is none, nothing is said.
-        let other = plan(&freer, original, progress).ok().and_then(|planned| planned.summary);
+        let other = once(&freer, original, progress).ok().and_then(|planned| planned.summary);
         progress.clear();
         for function in &mut summary.functions {
             let twin = other.iter().flat_map(|other| &other.functions).find(|other| other.name == function.name);
@@ -160,7 +160,11 @@ pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Pla
 /// The profile that allows every kind of sharing.
 const FREEST: &str = "none";
 
-fn plan(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
+/// Runs the passes on a module and checks the outcome; says nothing of freer targets.
+///
+/// # Errors
+/// The module is wrong, a demand cannot be met, or the plan is not accepted.
+pub fn once(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
     let pipeline = demands::asked(job.pipeline, job.common);
     let asked = Job { pipeline: &pipeline, reproducer: job.reproducer.clone(), ..*job };
     let again = demands::total(&job.common.budgets).map(|_| module.clone());

@@ -44,14 +44,15 @@ use streams::Streams;
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     outputs::remove_staged_on_interrupt();
     let colour = |choice: anstream::ColorChoice| !matches!(choice, anstream::ColorChoice::Never);
-    let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
+    // The error stream is not locked: the line that says what is going on is drawn from another thread.
+    let (stdout, mut stderr) = (std::io::stdout(), std::io::stderr());
     let mut streams = Streams {
         colour_out: colour(anstream::AutoStream::choice(&stdout)),
         colour_err: colour(anstream::AutoStream::choice(&stderr)),
         progress: stderr.is_terminal(),
         input: &mut std::io::stdin().lock(),
         out: &mut stdout.lock(),
-        err: &mut stderr.lock(),
+        err: &mut stderr,
     };
     let exit = catch_unwind(AssertUnwindSafe(|| run(args, &mut streams)));
     ExitCode::from(exit.unwrap_or(Exit::Bug) as u8)

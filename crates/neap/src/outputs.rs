@@ -6,7 +6,7 @@
 
 use crate::exit::Failure;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tempfile::{NamedTempFile, TempPath};
@@ -95,6 +95,11 @@ pub fn remove_staged_on_interrupt() {
                 drop(fs::remove_file(path));
             }
         }
+        // The shell's next line begins behind what was going on.
+        let mut err = std::io::stderr();
+        if err.is_terminal() {
+            drop(err.write_all(b"\n"));
+        }
         std::process::exit(130);
     });
     drop(set);
@@ -175,15 +180,24 @@ pub fn folder(path: &Path) -> &Path {
 }
 
 /// Whether two names mean one file: spelled alike, through links of both kinds, or where neither is there yet, the same name in the same folder.
-fn same(a: &Path, b: &Path) -> bool {
-    if a == b || same_file::is_same_file(a, b).unwrap_or(false) {
-        return true;
+pub fn same(a: &Path, b: &Path) -> bool {
+    // What the standard input is read from has a name, too.
+    let a = if a == Path::new("-") { Path::new("/dev/stdin") } else { a };
+    a == b || one_file(a, b) || matches!((place(a), place(b)), (Some(a), Some(b)) if a == b)
+}
+
+/// Whether two files that are there are one. Nothing is opened: a pipe would wait for its other end.
+fn one_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let number = |path: &Path| fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+        number(a).is_some_and(|number_of_a| number(b) == Some(number_of_a))
     }
-    if a == Path::new("-") {
-        let handles = same_file::Handle::stdin().and_then(|stdin| Ok((stdin, same_file::Handle::from_path(b)?)));
-        return handles.is_ok_and(|(stdin, b)| stdin == b);
+    #[cfg(not(unix))]
+    {
+        matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
     }
-    matches!((place(a), place(b)), (Some(a), Some(b)) if a == b)
 }
 
 /// Where a file that may not be there yet would lie.

@@ -87,7 +87,7 @@ pub struct Function {
     pub storages: Vec<Storage>,
     /// Values without a known size that were left out because the user said so.
     pub excluded: Vec<String>,
-    /// What the flags that hold bytes cost, each by itself: `--keep`, `--pin`, `--external`.
+    /// What the flags that hold bytes cost, each by itself: `--keep`, `--pin`, `--external`; of the first sixteen.
     pub prices: Vec<Price>,
     /// What the arena would need under a profile that allows every kind of sharing; none where that was not asked.
     pub freer: Option<u64>,
@@ -117,6 +117,8 @@ pub struct Price {
     pub value: String,
     /// Bytes; negative where the arena is smaller with the flag.
     pub bytes: i64,
+    /// Whether the search for the plan without the flag came to its end; else the flag costs these bytes at least.
+    pub exact: bool,
 }
 
 /// Bytes outside the arena, and totals.

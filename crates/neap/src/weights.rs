@@ -32,7 +32,7 @@ pub fn missing(model: &Input, output: &Path) -> Option<Diagnostic> {
         // A copy is as good as the file itself; what is absent on both sides is only missed where the model moves.
         match (length(&old), length(&new)) {
             (Some(old), Some(new)) => old != new,
-            (_, None) => !same_file::is_same_file(&model.folder, here).unwrap_or(false),
+            (_, None) => !outputs::same(&model.folder, here),
             (None, Some(_)) => false,
         }
     };

@@ -5,11 +5,15 @@
 //! graphs tries every set of parts written straight into their wholes, every order, and at each operation every operand that may be
 //! overwritten; what is left is packed exactly. The pipeline can never be better; how often it is as good is counted and printed.
 
+#[path = "support/rng.rs"]
+mod rng;
+
 use neap_check::{Options, check};
 use neap_ir::facts::Facts;
 use neap_ir::{Module, parse, plan};
 use neap_passes::pipeline::{Pipeline, Quiet, Run, run};
 use neap_passes::profile::Profile;
+use rng::Rng;
 use std::fmt::Write;
 
 const GRAPHS: u64 = 500;
@@ -44,20 +48,9 @@ struct Graph {
     result: Vec<bool>,
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
-    }
-}
-
 impl Graph {
     fn random(seed: u64) -> Graph {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        let mut random = Rng(seed);
         let args = 1 + random.below(2);
         let mut graph = Graph { args, ops: Vec::new(), sizes: Vec::new(), result: Vec::new() };
         for _ in 0..args {

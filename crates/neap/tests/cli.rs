@@ -658,23 +658,88 @@ fn an_interrupt_leaves_no_partial_file() {
         .map(|at| format!("  %v{} = \"neap.opaque\"(%v{at}) : (tensor<8xi8>) -> tensor<8xi8>\n", at + 1))
         .collect();
     let text = format!("func.func @main(%v0: tensor<8xi8>) {{\n{many}  return\n}}\n");
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("in.mlir"), text).expect("written");
-    for wait in [50, 400] {
-        let child = Command::new(NEAP)
-            .args(["plan", "in.mlir", "-o", "out.mlir", "-o", "out.json", "--summary=none"])
-            .current_dir(folder.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary runs");
+    for (signal, wait) in [("INT", 50), ("INT", 400), ("TERM", 50), ("TERM", 400)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("in.mlir"), &text).expect("written");
+        let run = start(folder.path(), &["plan", "in.mlir", "-o", "out.mlir", "-o", "out.json", "--summary=none"]);
         std::thread::sleep(std::time::Duration::from_millis(wait));
-        let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("a shell's kill");
-        assert!(told.success());
-        let output = child.wait_with_output().expect("the binary ends");
         // Before the handler is set, the signal itself ends the process.
-        assert!(matches!(output.status.code(), Some(130) | None), "{:?}", output.status);
-        let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(left, ["in.mlir"]);
+        let code = told(run, signal);
+        assert!(matches!(code, Some(130) | None), "{code:?}");
+        assert_eq!(names(folder.path()), ["in.mlir"]);
     }
+}
+
+/// A pipe that nobody reads holds the run where one file is complete under a name of its own and none has its place yet.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_between_files_leaves_none_of_them() {
+    for (signal, verb) in [("INT", "plan"), ("TERM", "plan"), ("HUP", "plan"), ("TERM", "opt")] {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("in.mlir"), GOOD).expect("written");
+        let made = Command::new("mkfifo").arg(folder.path().join("a.csv")).status().expect("mkfifo");
+        assert!(made.success());
+        let args: &[&str] = match verb {
+            "plan" => &["plan", "in.mlir", "-o", "a.csv", "-o", "b.mlir", "--summary-file=c"],
+            _ => &["opt", "in.mlir", "-o", "a.csv", "--certificate=b", "--summary-file=c"],
+        };
+        let run = start(folder.path(), args);
+        let limit = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let staged = || names(folder.path()).iter().filter(|name| name.ends_with(".part")).count();
+        while staged() < 2 && std::time::Instant::now() < limit {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        assert_eq!(staged(), 2, "the run is not where it can be interrupted");
+        assert_eq!(told(run, signal), Some(130), "{signal}");
+        assert_eq!(names(folder.path()), ["a.csv", "in.mlir"], "{signal} {verb}");
+    }
+}
+
+#[cfg(unix)]
+fn start(folder: &Path, args: &[&str]) -> std::process::Child {
+    let mut command = Command::new(NEAP);
+    command.args(args).current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the binary runs")
+}
+
+/// Sends a signal; the exit code, if the process ended by itself.
+#[cfg(unix)]
+fn told(run: std::process::Child, signal: &str) -> Option<i32> {
+    let told = Command::new("kill").args([&format!("-{signal}"), &run.id().to_string()]).status().expect("kill");
+    assert!(told.success());
+    run.wait_with_output().expect("the binary ends").status.code()
+}
+
+#[cfg(unix)]
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("the folder");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Every verb's help says how it ends, and no flag that takes a size leaves its unit open.
+#[test]
+fn help_says_defaults_units_and_exit_codes() {
+    for verb in ["opt", "plan", "emit", "check", "import", "pack"] {
+        let (code, out, err) = neap(&[verb, "--help"], "");
+        let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(code == 0 && err.is_empty() && out.contains("Exit codes: 0 done"), "{verb}: {out}");
+        assert!(out.contains("130 interrupted") && !out.contains("(default:"), "{verb}: {out}");
+        assert_eq!(out.contains("SIZE"), out.contains("offsets are bytes"), "{verb}: {out}");
+    }
+    let (_, out, _) = neap(&["opt", "--help"], "");
+    let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "[default: text]",
+        "[default: tflite for .tflite, ort for .onnx, else none]",
+        "[default: plan]",
+        "--reorder[=<OPTION=VALUE ..>]",
+        "--strip-plan remove",
+    ] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let (code, _, err) = neap(&["opt", "-", "--dce=x=1"], GOOD);
+    assert!(code == 2 && err.contains("--dce"), "{err}");
 }

@@ -5,6 +5,9 @@
 //! The modules are made of what the passes act on: movements of elements that may cancel, elementwise chains, heavy operations, joins,
 //! splits, variables read as copies and as views, branches. The sequence of random numbers is part of the test.
 
+#[path = "support/rng.rs"]
+mod rng;
+
 use neap_check::{Options, check, check_semantics};
 use neap_ir::facts::Facts;
 use neap_ir::verify::verify;
@@ -12,6 +15,7 @@ use neap_ir::{BlockId, Module, OpId, PrintOptions, parse, print};
 use neap_passes::locks::Flow;
 use neap_passes::pipeline::{PassReport, Pipeline, Quiet, Run, run};
 use neap_passes::profile::Profile;
+use rng::Rng;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -117,7 +121,7 @@ fn transform(source: &Module, passes: &str, text: &str) -> Vec<PassReport> {
 
 /// Puts the operations of each block into a random order in which values come before their readers.
 fn shuffle(module: &mut Module, seed: u64) {
-    let mut random = Program { text: String::new(), random: seed, values: Vec::new(), count: 0 };
+    let mut random = Program { text: String::new(), random: Rng(seed), values: Vec::new(), count: 0 };
     for func in module.functions() {
         let flow = Flow::of(module, func);
         let owners: Vec<OpId> = std::iter::once(func).chain(module.walk(func)).collect();
@@ -143,7 +147,7 @@ const CONDITION: &str = "{neap.io = \"held\"}";
 /// A program as text.
 struct Program {
     text: String,
-    random: u64,
+    random: Rng,
     values: Vec<Value>,
     count: usize,
 }
@@ -168,12 +172,7 @@ impl Value {
 
 impl Program {
     fn random(seed: u64) -> Program {
-        let mut program = Program {
-            text: String::new(),
-            random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
-            values: Vec::new(),
-            count: 0,
-        };
+        let mut program = Program { text: String::new(), random: Rng(seed), values: Vec::new(), count: 0 };
         for name in ["h", "g"] {
             program.line(&format!("\"neap.var\"() {{sym_name = \"{name}\", type = tensor<2x3x4xf32>}} : () -> ()"));
         }
@@ -205,10 +204,7 @@ impl Program {
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random >> 11) as usize % bound
+        self.random.below(bound)
     }
 
     /// One of the recent values that fit; the first argument always may.

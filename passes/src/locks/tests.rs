@@ -34,15 +34,12 @@ fn facts() -> Facts {
     facts
 }
 
-/// A small generator of numbers; the sequence is part of the test.
+/// The sequence is part of the test.
 struct Random(u64);
 
 impl Random {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
+        crate::random::below(&mut self.0, bound)
     }
 }
 

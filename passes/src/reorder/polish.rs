@@ -5,6 +5,7 @@
 //! fixed seed and their number depends on the graph alone.
 
 use super::block::Answer;
+use crate::random::below;
 use neap_order::{OpId, Taken, simulate};
 use neap_pack::{Item, Method, Options, Problem, Region};
 
@@ -75,13 +76,4 @@ fn moved(answer: &Answer, order: &[OpId], random: &mut u64) -> Option<Vec<OpId>>
     next.remove(from);
     next.insert(to.min(next.len()), op);
     Some(next)
-}
-
-/// A number below `end` (SplitMix64).
-fn below(state: &mut u64, end: usize) -> usize {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    ((z ^ (z >> 31)) % end.max(1) as u64) as usize
 }

@@ -25,20 +25,15 @@ pub(super) fn operator(node: &Node<'_>, opset: i64, rank: Option<usize>) -> Stri
                 _ => "V11",
             }
         }
-        "Squeeze" | "Unsqueeze" | "ReduceSum" if opset < 13 => "V11",
-        "Split" if opset < 13 => "V11",
-        "Split" if opset < 18 => "V13",
         "Pad" if opset < 11 => "V2",
-        "Pad" if opset < 13 => "V11",
-        "Pad" if opset < 18 => "V13",
-        "Pad" if opset < 21 => "V18",
         "Clip" if opset < 11 => "V6",
+        "Resize" if opset < 11 => "V10",
         "Clip" if opset < 12 => "V11",
         "Clip" if opset < 13 => "V12",
-        "Resize" if opset < 11 => "V10",
-        "Resize" if opset < 13 => "V11",
-        "Resize" if opset < 18 => "V13",
+        "Squeeze" | "Unsqueeze" | "ReduceSum" | "Split" | "Pad" | "Resize" if opset < 13 => "V11",
+        "Split" | "Pad" | "Resize" if opset < 18 => "V13",
         "Resize" if opset < 19 => "V18",
+        "Pad" if opset < 21 => "V18",
         // With `is_test` at 0 they train, and operands may broadcast in another way: nothing is known of the old ones.
         "Dropout" | "BatchNormalization" if opset < 7 => "V6",
         "BatchNormalization" if node.int("training_mode").unwrap_or(0) == 0 && node.outputs.len() == 1 => {

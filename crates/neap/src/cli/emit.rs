@@ -21,7 +21,8 @@ pub struct Emit {
 pub(super) fn command() -> Command {
     let command = Command::new("emit")
         .about("Writes a plan that is there already into a model file, a table, a header")
-        .arg(flags::input("PLANNED").required(true))
+        .arg(flags::input("PLANNED").required(true).help("A planned module as text; `-` is the standard input"))
+        .after_help(super::forms())
         .arg(
             flags::path("output", "OUT", "Writes a file, by its extension; repeatable")
                 .short('o')
@@ -39,23 +40,28 @@ pub(super) fn to() -> Arg {
     flags::text(
         "to",
         "WRITER",
-        "Writes the outputs as mlir, memref, json, csv, tflite, onnx or c, whatever their extension",
+        "Writes the outputs as mlir, memref, json, csv, tflite, onnx, c, schedule, steps, memory or spills, whatever their extension",
     )
     .requires("output")
 }
 
 /// `--template MODEL`.
 pub(super) fn template() -> Arg {
-    flags::path("template", "MODEL", "The model file that the plan goes into")
+    flags::path("template", "MODEL", "The model file that the plan goes into, for .tflite, .onnx and NPU schedules")
 }
 
 /// `--offsets[=BOOL]`.
 pub(super) fn offsets() -> Arg {
-    flags::text("offsets", "BOOL", "Adds `OfflineMemoryAllocation` to a .tflite (default: with --profile tflm)")
-        .value_parser(clap::value_parser!(bool))
-        .num_args(0..=1)
-        .require_equals(true)
-        .default_missing_value("true")
+    flags::text(
+        "offsets",
+        "BOOL",
+        "Adds `OfflineMemoryAllocation` to a .tflite [default: true with --profile tflm, else false]",
+    )
+    .value_parser(clap::value_parser!(bool))
+    .hide_possible_values(true)
+    .num_args(0..=1)
+    .require_equals(true)
+    .default_missing_value("true")
 }
 
 pub(super) fn read(matches: &ArgMatches) -> Emit {

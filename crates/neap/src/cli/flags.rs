@@ -35,7 +35,7 @@ pub(super) fn seconds() -> Arg {
 
 /// `--dim N=LO..HI`.
 pub(super) fn dim() -> Arg {
-    text("dim", "N=LO..HI", "Bounds a named dimension, or `VALUE.AXIS`")
+    text("dim", "N=LO..HI", "Bounds a named dimension, or axis AXIS (from 0) of a value as `VALUE.AXIS`; both ends count, and `N=64` is one size")
         .value_parser(values::dim)
         .action(ArgAction::Append)
 }
@@ -44,25 +44,25 @@ pub(super) fn dim() -> Arg {
 pub(super) fn source(command: Command) -> Command {
     let list = |arg: Arg| arg.action(ArgAction::Append).help_heading("Source");
     command.args([
-        text("profile", "P", "Runtime to plan for: none, tflite, tflm, ort, or a file").help_heading("Source"),
+        text("profile", "P", "Runtime to plan for: none, tflite, tflm, ort, or a file [default: tflite for .tflite, ort for .onnx, else none]").help_heading("Source"),
         list(path("dialect", "F", "Reads op facts from a table")),
         list(text("assume-pure", "D", "Takes unknown ops of a dialect as pure; for a quick look only")),
-        list(text("arena", "N=SIZE[:ALIGN]", "Declares an arena, in order of preference").value_parser(arena)),
+        list(text("arena", "N=SIZE[:ALIGN]", "Declares an arena of SIZE bytes, in order of preference [default of ALIGN: the profile's]").value_parser(arena)),
         list(text("keep", "N", "Keeps a value's bytes from its birth to the end of the run")),
-        list(text("pin", "N@OFF", "Places a value at an offset").value_parser(pin)),
+        list(text("pin", "N@OFF", "Places a value OFF bytes behind the start of its arena").value_parser(pin)),
         list(text(
             "external",
             "N[@ARENA]",
             "Leaves an argument or a result in the caller's memory, which takes bytes of an arena",
         )),
         dim().help_heading("Source"),
-        path("scratch", "F.csv", "Adds what the runtime's kernels need: op,bytes a line").help_heading("Source"),
+        path("scratch", "F.csv", "Adds what the runtime's kernels need beside tensors: `op,bytes` a line, of an operation or a kind such as tfl.svdf").help_heading("Source"),
         switch("exclude-dynamic", "Leaves values without a known size out of the plan").help_heading("Source"),
         list(
             text(
                 "reuse",
                 "[N=]POLICY",
-                "How much of what may be shared is: never, auto, warn or must, for the run or where N is made",
+                "How much of what may be shared is: never, auto, warn or must, for the run or where N is made [default: auto]",
             )
             .value_parser(reuse),
         ),
@@ -77,7 +77,7 @@ pub(super) fn objective() -> Arg {
         "makespan" => Objective::Makespan,
         _ => Objective::Peak,
     });
-    text("objective", "WHAT", "What to have the least of; traffic and makespan spill within the memories of an NPU")
+    text("objective", "WHAT", "What to have the least of; traffic (bytes moved) and makespan (cycles) spill within the memories of an NPU [default: peak]")
         .value_parser(parser)
 }
 
@@ -90,11 +90,19 @@ pub(super) fn common(command: Command) -> Command {
         _ => SummaryKind::Text,
     });
     command.args([
-        text("budget", "[@N=]SIZE", "Fails with exit code 3 if the plan needs more bytes")
-            .value_parser(budget)
-            .action(ArgAction::Append),
+        text(
+            "budget",
+            "[@N=]SIZE",
+            "Fails with exit code 3 if the plan needs more than SIZE bytes, in all arenas or in arena N",
+        )
+        .value_parser(budget)
+        .action(ArgAction::Append),
         path("dialect-stub", "F.toml", "Writes conservative rows for the unknown ops, to be filled in"),
-        path("certificate", "F", "Writes the proofs of the lower bounds, one per line"),
+        path(
+            "certificate",
+            "F",
+            "Writes the proofs of the lower bounds, one per line; `neap check --certificate` adds them up",
+        ),
         text(
             "buckets",
             "N=A,B,..",
@@ -103,17 +111,18 @@ pub(super) fn common(command: Command) -> Command {
         .value_parser(values::buckets),
         switch("no-check", "Does not check the plan; the summary says so"),
         switch("remarks", "Shows why something was not fused, shared or placed"),
-        text("summary", "KIND", "How the summary is written").value_parser(summary),
-        path("summary-file", "F", "Writes the summary to a file"),
+        text("summary", "KIND", "How the summary is written [default: text]").value_parser(summary),
+        path("summary-file", "F", "Writes the summary to a file instead"),
         seconds(),
         text(
             "threads",
             "N",
-            "Uses at most N threads (default: one per processor); what is written is the same for all N",
+            "Uses at most N threads [default: one per processor]; what is written is the same for all N",
         )
         .value_parser(values::threads),
-        text("verify-each", "BOOL", "Runs the verifier after each pass (default: true)")
+        text("verify-each", "BOOL", "Runs the verifier after each pass [default: true]")
             .value_parser(value_parser!(bool))
+            .hide_possible_values(true)
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true"),
@@ -134,7 +143,7 @@ pub(super) fn mlir(command: Command) -> Command {
         text(
             "pass-pipeline",
             "PIPELINE",
-            "Runs `builtin.module(func.func(fuse,reorder{effort=1000}))`, or just `fuse,reorder`",
+            "Runs `builtin.module(func.func(fuse,reorder{effort=1000}))`, or just `fuse,reorder` [default: plan]",
         ),
         switch("list-passes", "Lists the passes and their options"),
         switch("dump-pass-pipeline", "Shows the pipeline on the error stream"),
@@ -155,16 +164,17 @@ pub(super) fn mlir(command: Command) -> Command {
 /// One flag per pass and per named pipeline.
 pub(super) fn passes(command: Command) -> Command {
     command.args(pass_names().map(|(name, summary)| {
-        Arg::new(name)
-            .long(name)
-            .value_name("OPTION=VALUE ..")
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("")
-            .action(ArgAction::Append)
+        let options = PASSES.iter().any(|pass| pass.name == name && !pass.options.is_empty());
+        let arg = Arg::new(name).long(name).default_missing_value("");
+        // A pass without options takes none.
+        let arg = match options {
+            true => arg.value_name("OPTION=VALUE ..").num_args(0..=1).require_equals(true),
+            false => arg.num_args(0),
+        };
+        arg.action(ArgAction::Append)
             .conflicts_with_all(["pass-pipeline", "run-reproducer"])
             .help(summary)
-            .help_heading("Passes, run in the order given (default: the pipeline `plan`)")
+            .help_heading("Passes, run in the order given [default: the pipeline `plan`]")
     }))
 }
 

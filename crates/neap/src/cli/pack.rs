@@ -31,17 +31,18 @@ pub struct Pack {
 pub(super) fn command() -> Command {
     Command::new("pack")
         .about("Packs a table of buffers (CSV with id, lower, upper, size): the same table with offsets")
-        .after_help(
+        .after_help(format!(
             "Ranges are half-open: a buffer is held in the steps from `lower` up to, not including, `upper`. A column called `end` \
              instead of `upper` holds the last step, and so do all ends with --inclusive. Optional columns: alignment, gaps, offset, \
-             hint, region.",
-        )
+             hint, region. Sizes and offsets are bytes.\n\n{}",
+            super::EXITS
+        ))
         .arg(flags::input("FILE").help("The table; `-` is the standard input").required_unless_present("input"))
         .arg(flags::path("input", "FILE", "The table, as MiniMalloc's users give it").conflicts_with("FILE"))
-        .arg(flags::path("output", "OUT", "Writes the table here").short('o'))
+        .arg(flags::path("output", "OUT", "Writes the table here [default: the standard output]").short('o'))
         .arg(flags::size("capacity", "SIZE", "Any packing within SIZE bytes will do; without it, the least height is sought"))
         .arg(
-            flags::text("arena", "N=SIZE[:ALIGN]", "Packs into several arenas, in order of preference")
+            flags::text("arena", "N=SIZE[:ALIGN]", "Packs into several arenas, in order of preference [default of ALIGN: 1]")
                 .value_parser(values::arena)
                 .action(ArgAction::Append)
                 .conflicts_with("capacity"),
@@ -61,6 +62,7 @@ pub(super) fn command() -> Command {
                 .default_value("false")
                 .default_missing_value("true")
                 .hide_default_value(true)
+                .value_name("BOOL")
                 .hide_possible_values(true),
         )
         .arg(flags::seconds())

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::apply::Applied;
 use crate::drive::Setup;
+use crate::size::grouped;
 use neap_ir::diag::Diagnostic;
 use neap_ir::{Attr, Module, OpId, plan};
 use neap_passes::analysis::Flow;
@@ -74,6 +75,11 @@ pub fn collect(inputs: &Inputs<'_>) -> Result<Summary, Diagnostic> {
 /// What the profile leaves out; kernels' scratch only where the input and the flags leave it open.
 fn not_included(inputs: &Inputs<'_>) -> Vec<String> {
     let mut list = inputs.setup.profile.not_included.clone();
+    match inputs.applied.excluded.len() {
+        0 => {}
+        1 => list.insert(0, "1 value of no known size".to_owned()),
+        count => list.insert(0, format!("{} values of no known size", grouped(count as i128))),
+    }
     let module = inputs.planned;
     let given = module.functions().iter().flat_map(|func| module.walk(*func)).any(|op| own_bytes(module, op) > 0);
     for what in list.iter_mut().filter(|what| given && *what == "kernel scratch (unknown)") {

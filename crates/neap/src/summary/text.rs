@@ -47,7 +47,10 @@ fn arena(function: &Function, bold: bool) -> String {
     let (now, before) = (function.plan.arena, function.source.peak);
     let size = strong(&format!("{} B", grouped(now.into())), bold);
     let mut text = if now >= 1024 { format!("{size} ({})", human(now)) } else { size };
-    if before > 0 {
+    if !function.excluded.is_empty() {
+        // What is left out is left out on both sides: a ratio of the rest says nothing of the model.
+        text.push_str(" for what has a known size; the rest is not in any figure here");
+    } else if before > 0 {
         let share = (now as f64 - before as f64) / before as f64 * 100.0;
         let change = match now.cmp(&before) {
             std::cmp::Ordering::Less => format!("{:.1} % less", -share),
@@ -226,7 +229,7 @@ fn excluded(function: &Function) -> Option<String> {
     let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
     Some(row(
         "left out",
-        &format!("dynamic, no known size: {}{more}; the plan does not hold their bytes", shown(first, 40)),
+        &format!("no known size, no bytes in the plan: {}{more}; all of them: --summary=full", shown(first, 40)),
     ))
 }
 
@@ -236,7 +239,8 @@ fn prices(function: &Function) -> Option<String> {
     let one = |price: &Price| {
         let (name, bytes) = (shown(&price.value, 40), grouped(price.bytes.unsigned_abs().into()));
         let verb = if price.bytes < 0 { "saves" } else { "costs" };
-        format!("--{} {name} {verb} {bytes} B", price.flag)
+        let least = if price.exact || price.bytes < 0 { "" } else { "at least " };
+        format!("--{} {name} {verb} {least}{bytes} B", price.flag)
     };
     let listed: Vec<String> = std::iter::once(first).chain(rest.iter().take(3)).map(one).collect();
     let more = if rest.len() > 3 { format!(" and {} more", rest.len() - 3) } else { String::new() };

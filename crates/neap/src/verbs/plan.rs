@@ -86,7 +86,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         let mut planned = buckets::run(&job, module, &progress)?;
         // What a limit cut short says nothing of prices.
         if let (Some(before), Some(summary), false) = (&before, &mut planned.summary, progress.limit_hit()) {
-            prices::add(&job, before, summary)?;
+            prices::add(&job, before, summary, &progress)?;
         }
         Ok(planned)
     });
@@ -103,7 +103,11 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     streams.say(&report::text(&shown, source, colour));
     streams.say(&planned.said);
     let template = template(named, &input, &writers, request, &setup, &planned)?;
-    let found = runtime_order::report(template.as_ref(), &mut planned, &setup);
+    let found = {
+        let progress = Progress::new(&mut *streams.err, streams.progress, None);
+        progress.label("the runtime's own order".to_owned());
+        runtime_order::report(template.as_ref(), &mut planned, &setup)
+    };
     if let Some(advice) = found.as_ref().and_then(|found| runtime_order::advice(&found.peaks)) {
         streams.say(&report::text(&[advice], source, colour));
     }
@@ -141,7 +145,11 @@ fn spilled(
     source: Source<'_>,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
-    let judged = Npu::read(&input.bytes).and_then(|npu| npu.spilled(request.objective).map(|judged| (npu, judged)));
+    let judged = {
+        let progress = Progress::new(&mut *streams.err, streams.progress, None);
+        progress.label(format!("spills for the least {}", request.objective.name()));
+        Npu::read(&input.bytes).and_then(|npu| npu.spilled(request.objective).map(|judged| (npu, judged)))
+    };
     let (npu, judged) = match judged {
         Ok(judged) => judged,
         Err(failure) => {

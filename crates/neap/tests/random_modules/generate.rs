@@ -6,22 +6,14 @@
 
 mod bodies;
 mod ops;
+#[path = "../support/rng.rs"]
+mod rng;
 
+pub(crate) use rng::Rng;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// SplitMix64.
-pub(crate) struct Rng(pub(crate) u64);
-
 impl Rng {
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % end as u64) as usize
-    }
-
     /// True in `percent` of all cases.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent

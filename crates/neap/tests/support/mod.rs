@@ -1,19 +1,9 @@
 //! Random modules as text, from a seed.
 
+mod rng;
+
+pub(crate) use rng::Rng;
 use std::fmt::Write;
-
-/// SplitMix64: the same seed gives the same modules on every machine.
-pub(crate) struct Rng(pub(crate) u64);
-
-impl Rng {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % end as u64) as usize
-    }
-}
 
 /// A value that an operation may read.
 #[derive(Clone)]
