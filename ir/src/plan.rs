@@ -37,6 +37,8 @@ pub const ARG_OFFSETS: &str = "neap.arg_offsets";
 pub const ARG_ARENAS: &str = "neap.arg_arenas";
 /// How many bytes of a call's scratch are the arena of what it calls; they come first.
 pub const CALLEE_BYTES: &str = "neap.callee_bytes";
+/// The alignment that the arena of what a call runs must start at, where it is more than 1.
+pub const CALLEE_ALIGN: &str = "neap.callee_align";
 /// Alignment in bytes that an operation asks of all storages it touches.
 pub const ALIGN: &str = "neap.align";
 /// Where an argument lies, in bytes.
@@ -74,6 +76,7 @@ pub const WRITTEN: &[&str] = &[
     ARG_OFFSETS,
     ARG_ARENAS,
     CALLEE_BYTES,
+    CALLEE_ALIGN,
     OFFSET,
     PEAK,
     ARENA_BYTES,

@@ -85,7 +85,7 @@ impl Pass for AssignOffsets {
     fn run(&self, module: &mut Module, func: OpId, cx: &mut Context<'_>) -> Result<bool, Diagnostic> {
         planned_callees(module, func, cx)?;
         fresh_views(module, func, cx)?;
-        let flow = Flow::new(module, func, cx.facts, cx.profile, Sharing::PLANNED)?;
+        let flow = Flow::with(module, func, cx.facts, cx.profile, Sharing::PLANNED, &cx.summaries.functions)?;
         let arenas = arenas_of(module, func)?;
         let packing = Packing::new(module, &flow, &arenas, cx.profile)?;
         let method = self.method.or_else(|| packer_of(cx.profile)).unwrap_or(Method::Search);
@@ -158,13 +158,12 @@ fn planned_callees(module: &Module, func: OpId, cx: &Context<'_>) -> Result<(), 
     if cx.profile.own_arena_per_function {
         return Ok(());
     }
-    let mut functions = None;
     for op in module.walk(func) {
         let facts = crate::callees::facts_of(module, cx.facts, op);
         if facts.body.callees.is_empty() {
             continue;
         }
-        let functions = functions.get_or_insert_with(|| crate::callees::Functions::of(module));
+        let functions = cx.summaries.functions.get_or_init(|| crate::callees::Functions::of(module));
         for callee in functions.called_by(module, op, facts).into_iter().flatten() {
             if crate::analysis::scratch::arena_bytes(module, callee).is_none() {
                 let name = module.sym_name(callee).unwrap_or("?");

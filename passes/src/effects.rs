@@ -53,7 +53,7 @@ pub struct FuncEffects {
 /// What calls do, for the functions asked about so far. No pass gives a function effects that it has not, so it may be kept while passes run.
 #[derive(Debug, Default)]
 pub struct Summaries {
-    functions: OnceCell<Functions>,
+    pub(crate) functions: OnceCell<Functions>,
     known: RefCell<FxHashMap<OpId, Effects>>,
 }
 

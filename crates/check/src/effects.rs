@@ -1,11 +1,11 @@
 //! Which resources an operation touches, by the facts; of a call by symbol, what its callees may touch.
 
+use crate::calls::Calls;
 use crate::eval::variable;
 use crate::hash::Mix;
 use crate::rope::Rope;
 use neap_ir::facts::{Access, Facts, OpFacts, Resource, Role, Run};
 use neap_ir::{Attr, Module, OpId, RegionId, Type, ValueId};
-use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A resource at run time.
@@ -120,68 +120,18 @@ pub(crate) fn callees(module: &Module, op: OpId, row: &OpFacts) -> Vec<String> {
     found
 }
 
-/// What the callees of an operation may touch, each resource once: all, where it cannot be told.
-pub(crate) fn of_callees(
-    module: &Module,
-    op: OpId,
-    row: &OpFacts,
-    facts: &Facts,
-    names: &mut BTreeMap<u128, String>,
-) -> Vec<Touch> {
-    of_functions(module, callees(module, op, row), facts, names)
-}
-
-/// What functions may touch, each resource once: all, where it cannot be told.
-pub(crate) fn of_functions(
-    module: &Module,
-    functions: Vec<String>,
-    facts: &Facts,
-    names: &mut BTreeMap<u128, String>,
-) -> Vec<Touch> {
-    let mut touched: BTreeMap<u128, Access> = BTreeMap::new();
-    let mut todo = functions;
-    let mut all = todo.is_empty();
-    let mut seen: FxHashSet<String> = todo.iter().cloned().collect();
-    while let Some(name) = todo.pop() {
-        let Some(func) = module.symbol(&name).filter(|func| module.entry(*func).is_some()) else {
-            all = true;
-            continue;
-        };
-        for inner in module.walk(func) {
-            let counts = (module.data_operands(inner).count(), module.data_results(inner).len());
-            let row = facts.of(module.op_name(inner), counts.0, counts.1);
-            if row.body.run != Run::None && module.op_regions(inner).is_empty() {
-                let called = callees(module, inner, row);
-                all |= called.is_empty();
-                todo.extend(called.into_iter().filter(|name| seen.insert(name.clone())));
-            }
-            if matches!(module.op_name(inner), "func.return" | "return") {
-                continue;
-            }
-            for (resource, access) in of_body_op(module, inner, row, facts, names) {
-                match resource {
-                    Some(resource) => {
-                        let entry = touched.entry(resource).or_insert(access);
-                        *entry = (*entry).max(access);
-                    }
-                    None => all = true,
-                }
-            }
-        }
-    }
-    if all {
-        return vec![Touch { resource: Resolved::All, access: Access::Write }];
-    }
-    let touch = |(resource, access)| Touch { resource: Resolved::Named(resource), access };
-    touched.into_iter().map(touch).collect()
+/// The facts of an operation.
+pub(crate) fn row<'f>(module: &Module, op: OpId, facts: &'f Facts) -> &'f OpFacts {
+    facts.of(module.op_name(op), module.data_operands(op).count(), module.data_results(op).len())
 }
 
 /// Effects of an operation by the text alone: of a handle that no operation of the function makes, and of buffers, anything.
-pub(crate) fn of_static(module: &Module, op: OpId, row: &OpFacts, facts: &Facts) -> Vec<(Resolved, Access)> {
+pub(crate) fn of_static(calls: &Calls<'_>, op: OpId, row: &OpFacts) -> Vec<(Resolved, Access)> {
+    let (module, facts) = (calls.module, calls.facts);
     let mut names = BTreeMap::new();
     let by_symbol = row.body.run != Run::None && module.op_regions(op).is_empty();
     let mut found: Vec<(Resolved, Access)> = match by_symbol {
-        true => of_callees(module, op, row, facts, &mut names).into_iter().map(|t| (t.resource, t.access)).collect(),
+        true => calls.touched_by(op, &mut names).into_iter().map(|t| (t.resource, t.access)).collect(),
         false => Vec::new(),
     };
     for (resource, access) in of_body_op(module, op, row, facts, &mut names) {
@@ -191,19 +141,19 @@ pub(crate) fn of_static(module: &Module, op: OpId, row: &OpFacts, facts: &Facts)
 }
 
 /// What the bodies of an operation may write, by the text alone; none stands for anything.
-pub(crate) fn written_inside(module: &Module, op: OpId, facts: &Facts) -> Option<BTreeSet<u128>> {
-    let all: Option<Vec<_>> = module.op_regions(op).iter().map(|region| written_in(module, *region, facts)).collect();
+pub(crate) fn written_inside(calls: &Calls<'_>, op: OpId) -> Option<BTreeSet<u128>> {
+    let regions = calls.module.op_regions(op).iter();
+    let all: Option<Vec<_>> = regions.map(|region| written_in(calls, *region)).collect();
     Some(all?.into_iter().flatten().collect())
 }
 
 /// What one body may write.
-pub(crate) fn written_in(module: &Module, region: RegionId, facts: &Facts) -> Option<BTreeSet<u128>> {
+pub(crate) fn written_in(calls: &Calls<'_>, region: RegionId) -> Option<BTreeSet<u128>> {
+    let module = calls.module;
     let mut written = BTreeSet::new();
     let roots = module.blocks(region).iter().flat_map(|block| module.block_ops(*block));
     for inner in roots.flat_map(|root| std::iter::once(root).chain(module.walk(root))) {
-        let row =
-            facts.of(module.op_name(inner), module.data_operands(inner).count(), module.data_results(inner).len());
-        for (resource, access) in of_static(module, inner, row, facts) {
+        for (resource, access) in of_static(calls, inner, row(module, inner, calls.facts)) {
             match resource {
                 Resolved::Named(resource) if access == Access::Write => drop(written.insert(resource)),
                 Resolved::Named(_) => {}
@@ -215,7 +165,7 @@ pub(crate) fn written_in(module: &Module, region: RegionId, facts: &Facts) -> Op
 }
 
 /// Effects of an operation of a callee; none stands for anything. Buffers that it makes itself are its own affair.
-fn of_body_op(
+pub(crate) fn of_body_op(
     module: &Module,
     op: OpId,
     row: &OpFacts,

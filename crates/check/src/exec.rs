@@ -10,6 +10,7 @@ mod bodies;
 mod buffers;
 
 use crate::bytes::{Bytes, Permits};
+use crate::calls::Calls;
 use crate::demands::{self, ByUse, Demands};
 use crate::effects::{self, Resolved, Touch};
 use crate::eval::Eval;
@@ -19,9 +20,10 @@ use crate::overlap;
 use crate::rope::{Bits, Rope};
 use crate::sizes::Sizes;
 use crate::state::State;
+use crate::table::Table;
 use crate::violation::Violation;
 use buffers::{Buffers, Snapshot};
-use neap_ir::facts::{Access, Facts, OpFacts, Role, Run};
+use neap_ir::facts::{Access, OpFacts, Role, Run};
 use neap_ir::{BlockId, Def, Module, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -62,11 +64,12 @@ pub(crate) struct Machine<'a, 'b> {
     pub(crate) state: State,
     pub(crate) bytes: Option<Bytes<'a, 'b>>,
     pub(crate) violations: Vec<Violation>,
-    /// The module that this one is compared with.
-    pub(crate) peer: Option<&'a Module>,
+    /// What the functions of this module run, and those of the one that it is compared with.
+    calls: &'b Calls<'a>,
+    peer: &'b Calls<'a>,
     module: &'a Module,
     func: OpId,
-    env: Vec<Option<Rope>>,
+    env: Table<Option<Rope>>,
     buffers: Buffers,
     tokens: FxHashMap<ValueId, Vec<(u128, OpId)>>,
     step: u32,
@@ -78,16 +81,19 @@ pub(crate) struct Machine<'a, 'b> {
 }
 
 impl<'a, 'b> Machine<'a, 'b> {
-    pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, sizes: &'a Sizes) -> Machine<'a, 'b> {
+    /// Gets ready to run a function of the first of two modules.
+    pub(crate) fn new([calls, peer]: [&'b Calls<'a>; 2], func: OpId, sizes: &'a Sizes) -> Machine<'a, 'b> {
+        let module = calls.module;
         Machine {
-            eval: Eval::new(module, facts, sizes),
+            eval: Eval::new(module, calls.facts, sizes),
             state: State::new(),
             bytes: None,
             violations: Vec::new(),
-            peer: None,
+            calls,
+            peer,
             module,
             func,
-            env: vec![None; module.value_count()],
+            env: Table::of_values(module, func, None),
             buffers: Buffers::default(),
             tokens: FxHashMap::default(),
             step: 0,

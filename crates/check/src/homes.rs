@@ -1,9 +1,11 @@
 //! Where each value of a planned function lies, as its attributes say, with views resolved to the bytes they lie in.
 
+use crate::calls::Calls;
 use crate::effects::is_buffer;
 use crate::exec::raw;
 use crate::names;
 use crate::sizes::Sizes;
+use crate::table::{Table, number};
 use crate::violation::{Range, Violation};
 use neap_ir::facts::{Facts, OpFacts, Role, Run};
 use neap_ir::size::SizeError;
@@ -45,7 +47,7 @@ pub(crate) struct Homes<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) func: OpId,
     pub(crate) arenas: Vec<Arena>,
-    pub(crate) table: Vec<Option<Home>>,
+    pub(crate) table: Table<Option<Home>>,
     /// The value at the end of each chain of views.
     roots: FxHashMap<ValueId, ValueId>,
     /// Values that are views, with the data operand they lie in.
@@ -56,7 +58,8 @@ pub(crate) struct Homes<'a> {
     /// What has no offset lies somewhere, apart from all else: only sizes are asked for.
     sized: bool,
     pub(crate) sizes: &'a Sizes,
-    rows: Vec<OnceLock<&'a OpFacts>>,
+    rows: Table<OnceLock<&'a OpFacts>>,
+    pub(crate) calls: &'a Calls<'a>,
     external: FxHashSet<ValueId>,
 }
 
@@ -78,22 +81,23 @@ fn arenas(module: &Module) -> Vec<Arena> {
 }
 
 impl<'a> Homes<'a> {
-    pub(crate) fn new(module: &'a Module, facts: &'a Facts, func: OpId, sizes: &'a Sizes) -> Homes<'a> {
-        Homes::build(module, facts, func, sizes, false)
+    pub(crate) fn new(calls: &'a Calls<'a>, func: OpId, sizes: &'a Sizes) -> Homes<'a> {
+        Homes::build(calls, func, sizes, false)
     }
 
     /// What takes how many bytes, wherever it lies: also of a function that has an order and no offsets.
-    pub(crate) fn sized(module: &'a Module, facts: &'a Facts, func: OpId, sizes: &'a Sizes) -> Homes<'a> {
-        Homes::build(module, facts, func, sizes, true)
+    pub(crate) fn sized(calls: &'a Calls<'a>, func: OpId, sizes: &'a Sizes) -> Homes<'a> {
+        Homes::build(calls, func, sizes, true)
     }
 
-    fn build(module: &'a Module, facts: &'a Facts, func: OpId, sizes: &'a Sizes, sized: bool) -> Homes<'a> {
+    fn build(calls: &'a Calls<'a>, func: OpId, sizes: &'a Sizes, sized: bool) -> Homes<'a> {
+        let (module, facts) = (calls.module, calls.facts);
         let (mut arenas, mut violations) = (arenas(module), Vec::new());
         callers(module, func, &mut arenas, &mut violations);
-        let table = vec![None; module.value_count()];
+        let table = Table::of_values(module, func, None);
         let planned = module.attr(func, plan::ARENA_BYTES).is_some();
         let (views, external) = (FxHashMap::default(), external(module, func));
-        let rows = vec![OnceLock::new(); module.op_count()];
+        let rows = Table::of_ops(module, func, OnceLock::new());
         let mut homes = Homes {
             module,
             facts,
@@ -106,6 +110,7 @@ impl<'a> Homes<'a> {
             sized,
             sizes,
             rows,
+            calls,
             external,
             roots: FxHashMap::default(),
         };
@@ -125,11 +130,8 @@ impl<'a> Homes<'a> {
 
     /// The facts of an operation.
     pub(crate) fn row(&self, op: OpId) -> &'a OpFacts {
-        let at = op.into_raw().into_u32() as usize;
-        self.rows[at].get_or_init(|| {
-            let m = self.module;
-            self.facts.of(m.op_name(op), m.data_operands(op).count(), m.data_results(op).len())
-        })
+        let row = || crate::effects::row(self.module, op, self.facts);
+        self.rows.get(number(op)).map_or_else(row, |slot| slot.get_or_init(row))
     }
 
     pub(crate) fn range(&self, home: &Home) -> Range {

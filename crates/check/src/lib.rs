@@ -47,11 +47,13 @@ mod rope;
 mod shape;
 mod sizes;
 mod state;
+mod table;
 mod violation;
 
 pub use certificate::{Certificate, Edge, Node, Owner, SetFlow, Taken, VERSION};
 pub use violation::{Range, Violation, Writer};
 
+use calls::Calls;
 use exec::Machine;
 use judge::Side;
 use neap_ir::diag::Diagnostic;
@@ -111,10 +113,14 @@ impl Report {
 /// Judges whether `planned` is a right plan of `source`.
 pub fn check(source: &Module, planned: &Module, facts: &Facts, options: &Options) -> Report {
     let mut report = Report::default();
-    if let Some(circle) = calls::circle(source, facts).or_else(|| calls::circle(planned, facts)) {
-        report.violations.push(circle);
-        return report;
-    }
+    let calls = Calls::of(source, facts).and_then(|source| Ok([source, Calls::of(planned, facts)?]));
+    let calls = match calls {
+        Ok(calls) => calls,
+        Err(circle) => {
+            report.violations.push(*circle);
+            return report;
+        }
+    };
     let pairs = functions(source, planned, &mut report.violations);
     demands::declared(source, planned, &pairs, &mut report.violations);
     let mut fingerprints = Fingerprints::new(source);
@@ -124,7 +130,7 @@ pub fn check(source: &Module, planned: &Module, facts: &Facts, options: &Options
             continue;
         }
         for sizes in sizes::of(source, from, facts) {
-            function(source, planned, facts, options, (from, to), &sizes, &mut report);
+            function(&calls, options, (from, to), &sizes, &mut report);
             // A false figure says nothing of what the plan does at another size.
             if report.violations[before..].iter().any(|violation| !violation.is_figure()) {
                 break;
@@ -154,7 +160,8 @@ pub fn verify(planned: &Module, facts: &Facts, certificate: &Certificate) -> Res
     if stamp.is_some_and(|stamp| stamp != certificate.fingerprint) {
         return Err(fail("it was made for another graph".to_owned()));
     }
-    let homes = homes::Homes::sized(planned, facts, func, &sizes::UPPER);
+    let calls = Calls::of(planned, facts)?;
+    let homes = homes::Homes::sized(&calls, func, &sizes::UPPER);
     let network = network::Network::new(&homes).map_err(fail)?;
     let proved = network.proved(certificate).map_err(fail)?;
     if proved < certificate.lower_bound {
@@ -163,9 +170,11 @@ pub fn verify(planned: &Module, facts: &Facts, certificate: &Certificate) -> Res
     Ok(proved)
 }
 
-/// The half-open steps for which the storage of each value with bytes in an arena is there, whatever the plan states.
+/// The half-open steps for which the storage of each value with bytes in an arena is there, whatever the plan states; none where calls cannot
+/// be resolved, which the check itself refuses.
 pub fn lives(planned: &Module, facts: &Facts, func: OpId) -> Vec<(neap_ir::ValueId, (u32, u32))> {
-    live::lives(&homes::Homes::new(planned, facts, func, &sizes::UPPER))
+    Calls::of(planned, facts)
+        .map_or_else(|_| Vec::new(), |calls| live::lives(&homes::Homes::new(&calls, func, &sizes::UPPER)))
 }
 
 /// Whether the plan was made for this graph, as far as it says.
@@ -210,31 +219,27 @@ fn functions(source: &Module, planned: &Module, out: &mut Vec<Violation>) -> Vec
 }
 
 fn function(
-    source: &Module,
-    planned: &Module,
-    facts: &Facts,
+    [source, planned]: &[Calls<'_>; 2],
     options: &Options,
     (from, to): (OpId, OpId),
     sizes: &Sizes,
     report: &mut Report,
 ) {
-    let mut first = Machine::new(source, facts, from, sizes);
-    first.peer = Some(planned);
+    let mut first = Machine::new([source, planned], from, sizes);
     first.eval.alike = first.eval.called_alike(from);
     let alike = first.eval.alike.clone();
-    let homes = || (!options.semantics_only).then(|| homes::Homes::new(planned, facts, to, sizes));
+    let homes = || (!options.semantics_only).then(|| homes::Homes::new(planned, to, sizes));
     let (expected, homes) = both(options.threads, || first.run(), homes);
     let Some(expected) = expected else {
         report.violations.append(&mut first.violations);
         return;
     };
-    let mut second = Machine::new(planned, facts, to, sizes);
-    second.peer = Some(source);
+    let mut second = Machine::new([planned, source], to, sizes);
     second.eval.alike = alike;
     if let Some(homes) = &homes {
         if !homes.planned {
             let function = homes.function();
-            report.violations.push(Violation::NoPlan { function, span: planned.op(to).span });
+            report.violations.push(Violation::NoPlan { function, span: planned.module.op(to).span });
             return;
         }
         report.violations.extend(homes.violations.iter().cloned());
@@ -252,8 +257,8 @@ fn function(
         report.violations.append(&mut bytes.violations);
     }
     let Some(found) = found else { return };
-    let source_side = Side::new(&first, source, from, &expected);
-    judge::compare(&source_side, &Side::new(&second, planned, to, &found), &mut report.violations);
+    let source_side = Side::new(&first, source.module, from, &expected);
+    judge::compare(&source_side, &Side::new(&second, planned.module, to, &found), &mut report.violations);
     if let Some((numbers, violations)) = judged {
         report.violations.extend(violations);
         report.functions.push(numbers);

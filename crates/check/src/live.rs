@@ -9,11 +9,11 @@ mod classes;
 mod own;
 
 use crate::asynchronous::{self, Work};
-use crate::calls;
 use crate::exec::raw;
 use crate::homes::{Home, Homes};
 use crate::names;
 use crate::overlap;
+use crate::table::Table;
 use crate::violation::Violation;
 use crate::{Numbers, Options};
 use neap_ir::facts::{Role, Run};
@@ -23,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Steps of operations.
 pub(crate) struct Steps {
     /// `[begin, end)` by operation; a region operation spans its bodies.
-    spans: Vec<(u32, u32)>,
+    spans: Table<(u32, u32)>,
     /// One past the last step of a body.
     ends: FxHashMap<BlockId, u32>,
     total: u32,
@@ -100,7 +100,8 @@ fn entered(homes: &Homes<'_>, op: OpId) -> bool {
 }
 
 pub(crate) fn number(homes: &Homes<'_>) -> Steps {
-    let mut steps = Steps { spans: vec![(0, 0); homes.module.op_count()], ends: FxHashMap::default(), total: 0 };
+    let mut steps =
+        Steps { spans: Table::of_ops(homes.module, homes.func, (0, 0)), ends: FxHashMap::default(), total: 0 };
     if let Some(block) = homes.module.entry(homes.func) {
         number_block(homes, block, &mut steps);
     }
@@ -301,14 +302,14 @@ fn callee_arenas(homes: &Homes<'_>, out: &mut Vec<Violation>) {
         let (function, span) = (homes.function(), m.op(op).span);
         let room = m.scratch_bytes(op) - crate::demands::own_scratch(m, op);
         for callee in crate::effects::callees(m, op, row) {
-            let Some(func) = m.symbol(&callee) else { continue };
+            let Some(func) = homes.calls.func(&callee) else { continue };
             let needed = m.attr(func, plan::ARENA_BYTES).and_then(Attr::as_i64).map_or(0, |bytes| bytes.max(0) as u64);
             if needed > room {
                 let (function, op) = (function.clone(), names::op(m, op));
                 out.push(Violation::CalleeArena { function, op, callee, room, needed, span });
                 continue;
             }
-            let align = calls::align(m, homes.facts, func);
+            let align = homes.calls.align(func);
             if let Some(range) = overlap::scratch(homes, op).filter(|home| !home.start.is_multiple_of(align)) {
                 let (value, asked_by) = (format!("the scratch of {}", names::op(m, op)), format!("@{callee}"));
                 let (function, range) = (function.clone(), homes.range(&range));

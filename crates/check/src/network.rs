@@ -170,7 +170,7 @@ impl<'a, 'b> Network<'a, 'b> {
             let step = step as u32;
             let made = m.operands(*op).filter_map(|value| self.step.get(&m.defining_op(value)?).copied());
             let mut before: Vec<u32> = made.collect();
-            for (resource, access) in effects::of_static(m, *op, self.homes.row(*op), self.homes.facts) {
+            for (resource, access) in effects::of_static(self.homes.calls, *op, self.homes.row(*op)) {
                 before.extend(all);
                 if access == Access::Write {
                     // Each write waits for each look at everything before it; leaving some of very many out is sound.

@@ -58,7 +58,7 @@ impl Verifier<'_> {
             | plan::PEAK
             | plan::ARENA_BYTES
             | plan::LOWER_BOUND => self.number(op, key, value, 0),
-            plan::ALIGN => self.alignment(op, key, value),
+            plan::ALIGN | plan::CALLEE_ALIGN => self.alignment(op, key, value),
             "neap.names" => self.strings(op, key, value, results, "data results"),
             "neap.dims" => self.dims(op, value, self.module.data_results(op)),
             "neap.bounds" | plan::BUCKET => self.bounds(op, value),

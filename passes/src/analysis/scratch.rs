@@ -6,12 +6,12 @@
 
 use super::storage::{Scratch, lcm, op_align};
 use super::timeline::{Kind, Timeline};
-use crate::callees::{Functions, facts_of};
+use crate::callees::Functions;
 use crate::profile::Profile;
 use neap_ir::diag::Diagnostic;
-use neap_ir::facts::Facts;
 use neap_ir::{Attr, Module, OpId, plan};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 
 /// The scratch of every operation that needs some, in the order of steps.
 ///
@@ -19,28 +19,29 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// An alignment that is no positive number, or a sum above 2^63-1.
 pub fn of(
     module: &Module,
-    facts: &Facts,
     timeline: &Timeline<'_>,
     profile: &Profile,
+    functions: &OnceCell<Functions>,
 ) -> Result<Vec<Scratch>, Diagnostic> {
     let mut found = Vec::new();
-    let mut functions = None;
-    let mut aligns = FxHashMap::default();
+    let mut aligns: FxHashMap<OpId, u64> = FxHashMap::default();
     for (_, entry) in timeline.iter().filter(|(_, entry)| entry.kind == Kind::Step) {
         let (mut callee, mut align) = (0, op_align(module, entry.op)?.unwrap_or(1));
+        let mut callee_align = 1;
         if !profile.own_arena_per_function && !entry.facts.body.callees.is_empty() {
-            let functions = functions.get_or_insert_with(|| Functions::of(module));
+            let functions = functions.get_or_init(|| Functions::of(module));
             let called: Vec<OpId> = functions.called_by(module, entry.op, entry.facts).into_iter().flatten().collect();
             callee = called.iter().map(|func| arena_bytes(module, *func).unwrap_or(0)).max().unwrap_or(0);
             for func in called {
-                let asked = *aligns.entry(func).or_insert_with(|| base_align(module, facts, functions, func));
-                align = lcm(align, asked).ok_or_else(|| overflow(module, entry.op))?;
+                let asked = *aligns.entry(func).or_insert_with(|| base_align(module, func));
+                callee_align = lcm(callee_align, asked).ok_or_else(|| overflow(module, entry.op))?;
             }
+            align = lcm(align, callee_align).ok_or_else(|| overflow(module, entry.op))?;
         }
         let bytes = own_bytes(module, entry.op).checked_add(callee).filter(|sum| *sum <= i64::MAX as u64);
         let bytes = bytes.ok_or_else(|| overflow(module, entry.op))?;
         if bytes > 0 {
-            found.push(Scratch { op: entry.op, bytes, callee, align });
+            found.push(Scratch { op: entry.op, bytes, callee, callee_align, align });
         }
     }
     Ok(found)
@@ -57,20 +58,13 @@ pub fn arena_bytes(module: &Module, func: OpId) -> Option<u64> {
     module.attr(func, plan::ARENA_BYTES).and_then(Attr::as_i64).and_then(|bytes| u64::try_from(bytes).ok())
 }
 
-/// The alignment that a function's arena must start at: what its operations, and those of all it runs, ask for together.
-pub fn base_align(module: &Module, facts: &Facts, functions: &Functions, func: OpId) -> u64 {
-    let (mut todo, mut seen, mut align) = (vec![func], FxHashSet::default(), 1);
-    while let Some(func) = todo.pop() {
-        if !seen.insert(func) {
-            continue;
-        }
-        for op in module.walk(func) {
-            let asked = op_align(module, op).ok().flatten().unwrap_or(1);
-            align = lcm(align, asked).unwrap_or(align);
-            todo.extend(functions.called_by(module, op, facts_of(module, facts, op)).into_iter().flatten());
-        }
-    }
-    align
+/// The alignment that a planned function's arena must start at: what its operations ask for, and what the plan says of those that it runs.
+fn base_align(module: &Module, func: OpId) -> u64 {
+    module.walk(func).into_iter().fold(1, |align, op| {
+        let callee = module.attr(op, plan::CALLEE_ALIGN).and_then(Attr::as_i64).unwrap_or(1).max(1) as u64;
+        let asked = op_align(module, op).ok().flatten().unwrap_or(1);
+        [callee, asked].into_iter().fold(align, |align, asked| lcm(align, asked).unwrap_or(align))
+    })
 }
 
 fn overflow(module: &Module, op: OpId) -> Diagnostic {

@@ -114,6 +114,8 @@ pub struct Scratch {
     pub bytes: u64,
     /// How many of them, the first ones, are the arena of what it calls.
     pub callee: u64,
+    /// What that arena must start at a multiple of.
+    pub callee_align: u64,
     /// Its start is a multiple of this.
     pub align: u64,
 }

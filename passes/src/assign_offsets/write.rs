@@ -133,6 +133,11 @@ impl Writer<'_, '_> {
             let (bytes, callee) = (module.i64_attr(scratch.bytes as i64), module.i64_attr(scratch.callee as i64));
             changed |= put(module, scratch.op, plan::SCRATCH, bytes);
             changed |= put(module, scratch.op, plan::CALLEE_BYTES, callee);
+            let align = module.i64_attr(scratch.callee_align as i64);
+            changed |= match scratch.callee_align > 1 {
+                true => put(module, scratch.op, plan::CALLEE_ALIGN, align),
+                false => remove(module, scratch.op, plan::CALLEE_ALIGN),
+            };
         }
         changed
     }

@@ -69,8 +69,7 @@ impl<'a> Machine<'a, '_> {
             // What the others write at the same time is not known.
             let trip = (row.body.run == Run::Parallel).then(|| {
                 let others = m.op_regions(op).iter().filter(|other| **other != region);
-                let writes: Option<Vec<_>> =
-                    others.map(|other| effects::written_in(m, *other, self.eval.facts)).collect();
+                let writes: Option<Vec<_>> = others.map(|other| effects::written_in(self.calls, *other)).collect();
                 Trip { key, writes: writes.map(|all| all.into_iter().flatten().collect()) }
             });
             self.state.enter(trip);
@@ -169,7 +168,7 @@ impl<'a> Machine<'a, '_> {
         if let Some(bytes) = &mut self.bytes {
             bytes.gathered(op, self.step, true, &self.eval.wraps);
         }
-        let writes = effects::written_inside(m, op, self.eval.facts);
+        let writes = effects::written_inside(self.calls, op);
         self.state.enter(Some(Trip { key, writes }));
         let mut regions: Vec<usize> = (0..m.op_regions(op).len()).collect();
         regions.sort_by_key(|at| Some(*at) != row.body.cond);
@@ -217,14 +216,11 @@ impl<'a> Machine<'a, '_> {
     /// are compared on their own, for every content of it.
     pub(super) fn call(&mut self, op: OpId, row: &'a OpFacts, operands: &[Rope]) -> Result<Vec<Rope>, Stop> {
         let m = self.module;
-        let mut touched = effects::of_callees(m, op, row, self.eval.facts, &mut self.state.names);
-        if let Some(peer) = self.peer {
-            let names = &mut self.state.names;
-            let there = effects::of_functions(peer, effects::callees(m, op, row), self.eval.facts, names);
-            let all = there.iter().any(|touch| touch.resource == Resolved::All);
-            let same = |touch: &Touch| there.iter().any(|other| other.resource == touch.resource);
-            touched.retain(|touch| touch.access == Access::Write || all || same(touch));
-        }
+        let mut touched = self.calls.touched_by(op, &mut self.state.names);
+        let there = self.peer.touched(&effects::callees(m, op, row), &mut self.state.names);
+        let all = there.iter().any(|touch| touch.resource == Resolved::All);
+        let same = |touch: &Touch| there.iter().any(|other| other.resource == touch.resource);
+        touched.retain(|touch| touch.access == Access::Write || all || same(touch));
         let key = self.name(op, operands, &touched);
         self.order(op, key);
         let results = self.eval.opaque(op, operands, key);

@@ -8,6 +8,7 @@ use crate::effects::{self, Resolved, Touch};
 use crate::hash::Mix;
 use crate::names;
 use crate::rope::{Bits, Rope};
+use crate::table::Table;
 use crate::violation::Violation;
 use neap_ir::facts::{Access, OpFacts, Role};
 use neap_ir::{Module, OpId, ValueId};
@@ -201,7 +202,7 @@ impl Machine<'_, '_> {
 /// What memory holds of each value: of a buffer, the whole buffer.
 pub(super) struct Snapshot<'s> {
     pub(super) module: &'s Module,
-    pub(super) env: &'s [Option<Rope>],
+    pub(super) env: &'s Table<Option<Rope>>,
     pub(super) buffers: &'s Buffers,
 }
 

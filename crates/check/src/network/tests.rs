@@ -220,7 +220,8 @@ fn no_order_beats_a_bound_and_changed_certificates_are_refused() {
     for _ in 0..400 {
         let text = text(&mut state);
         let module: Module = neap_ir::parse(&text).expect("the text is right");
-        let homes = Homes::new(&module, &facts, module.functions()[0], &crate::sizes::UPPER);
+        let calls = crate::calls::Calls::of(&module, &facts).expect("no circle");
+        let homes = Homes::new(&calls, module.functions()[0], &crate::sizes::UPPER);
         let network = Network::new(&homes).expect("no bodies");
         for v in 0..network.ops.len() as u32 {
             let found = certificate(&network, v);

@@ -44,7 +44,8 @@ impl<'a> Kernels<'a> {
             }
         };
         let dims = shape.iter().map(size).collect();
-        (dims, m.elem_bits(elem).expect("elements have a size") as usize)
+        // A handle has nothing to look at.
+        m.elem_bits(elem).map_or((vec![0], 8), |bits| (dims, bits as usize))
     }
 
     fn names(&self, value: ValueId) -> Vec<String> {
@@ -170,6 +171,8 @@ impl Call<'_, '_> {
         let (dims, bits) = &self.shapes[0];
         let text = match self.attr("value") {
             Some(Attr::Elements { text, .. }) => text.to_string(),
+            // Its content is in the model's file: told apart by name.
+            None => format!("{:?}", self.attr("neap.names")),
             other => format!("{other:?}"),
         };
         let body = text.trim_start_matches("dense<").trim_end_matches('>');

@@ -158,7 +158,8 @@ impl<'a> Machine<'a, '_> {
         let row = self.kernels.row(op);
         let runs = !matches!(row.body.run, Run::None | Run::Kernel) && m.op_name(op) != "neap.fused";
         match row.role {
-            Role::Token | Role::Declare | Role::Handle => {}
+            Role::Token | Role::Declare => {}
+            Role::Handle => self.handle(op),
             Role::Constant => {
                 let made = self.kernels.eval(op, &[], 0);
                 for (value, one) in m.data_results(op).iter().zip(made) {
@@ -170,6 +171,27 @@ impl<'a> Machine<'a, '_> {
             _ if runs && row.body.run == Run::Loop => self.looping(op, row),
             _ if runs => self.bodies(op, row),
             _ => self.kernel(op, row),
+        }
+    }
+
+    /// A handle of a declared variable stands for its bytes.
+    fn handle(&mut self, op: OpId) {
+        let Some(name) = self.module.attr(op, "var").and_then(Attr::as_symbol) else { return };
+        let value = self.module.data_results(op)[0];
+        let at = self.world.variable(name, self.kernels.size(value));
+        self.places[raw(value)] = Some(Place::Variable(at, 0));
+    }
+
+    /// What an operation leaves in the variables whose handles it gets: something that depends on all that it has read.
+    fn leave(&mut self, op: OpId, row: &OpFacts, operands: &[Tensor]) {
+        let name = crate::tensor::mix_text(self.module.op_name(op));
+        for effect in row.effects.iter().filter(|effect| effect.access == Access::Write) {
+            let Resource::Handle(at) = effect.resource else { continue };
+            let value = self.module.data_operands(op).nth(at).expect("an operation has its handles");
+            let Some(Place::Variable(variable, _)) = self.places[raw(value)] else { continue };
+            let key = mix([name, at as u64].into_iter().chain(operands.iter().map(Tensor::hash)));
+            let bytes = &mut self.world.variables[variable].1;
+            bytes.iter_mut().enumerate().for_each(|(byte, content)| *content = mix([key, byte as u64]) as u8);
         }
     }
 
@@ -206,11 +228,12 @@ impl<'a> Machine<'a, '_> {
             Resource::Attr(key) => m.attr(op, key).and_then(|attr| attr.as_symbol().or_else(|| attr.as_str())),
             Resource::Handle(at) => {
                 let handle = m.data_operands(op).nth(*at).and_then(|value| m.defining_op(value));
-                handle.and_then(|handle| m.attr(handle, "shared_name")).and_then(Attr::as_str)
+                let named = |handle: OpId| m.attr(handle, "shared_name").or(m.attr(handle, "var"));
+                handle.and_then(named).and_then(|attr| attr.as_symbol().or_else(|| attr.as_str()))
             }
             _ => None,
         };
-        let name = name.expect("a variable has a name").to_owned();
+        let name = name.unwrap_or("behind an argument").to_owned();
         self.world.variable(&name, size)
     }
 
@@ -271,6 +294,7 @@ impl<'a> Machine<'a, '_> {
         if !self.planned {
             let made = self.kernels.eval(op, &before, salt);
             results.iter().zip(made).for_each(|(value, one)| self.put(*value, Self::own(*value), &one.bytes()));
+            self.leave(op, row, &before);
             return;
         }
         let views = m.views(op);
@@ -307,6 +331,7 @@ impl<'a> Machine<'a, '_> {
             self.memory.spoil(self.world, place, size, &nowhere);
         }
         results.iter().zip(&homes).for_each(|(value, home)| self.places[raw(*value)] = Some(*home));
+        self.leave(op, row, &before);
     }
 
     /// Results that lie over operands, where that is part of what the kernel promises.
@@ -352,6 +377,9 @@ impl<'a> Machine<'a, '_> {
         let number = |bytes: &[u8]| bytes.first().map_or(0, |byte| u64::from(*byte));
         let limit = if row.body.lead > 0 { number(&self.read(operands[0])) % (TRIPS + 1) } else { TRIPS };
         let regions = m.op_regions(op).len();
+        if regions == 0 {
+            return self.calling(op, row, carried);
+        }
         let body = (0..regions).find(|at| Some(*at) != row.body.cond).expect("a loop has a body");
         // Every body's arguments get what is carried before the condition runs.
         for trip in 0.. {
@@ -376,6 +404,27 @@ impl<'a> Machine<'a, '_> {
         let args = m.block_args(block).iter().skip(row.body.lead);
         let out: Vec<Vec<u8>> = args.map(|arg| self.read(*arg)).collect();
         self.hand_out(op, out);
+    }
+
+    /// A loop whose condition and body are functions.
+    fn calling(&mut self, op: OpId, row: &OpFacts, mut carried: Vec<Vec<u8>>) {
+        let m = self.module;
+        let names: Vec<String> = row
+            .body
+            .callees
+            .iter()
+            .filter_map(|key| m.attr(op, key).and_then(Attr::as_symbol).map(str::to_owned))
+            .collect();
+        let cond = row.body.cond.expect("a loop over functions has a condition");
+        let body = (0..names.len()).find(|at| *at != cond).expect("a loop has a body");
+        for _ in 0..TRIPS {
+            let decides = self.call_on(op, &names[cond], &carried);
+            if decides[0][0] & 1 == 0 {
+                break;
+            }
+            carried = self.call_on(op, &names[body], &carried);
+        }
+        self.hand_out(op, carried);
     }
 
     /// Writes the arguments of a loop's body.
@@ -444,9 +493,13 @@ impl<'a> Machine<'a, '_> {
     }
 
     fn call(&mut self, op: OpId, callee: &str, args: &[ValueId]) -> Vec<Vec<u8>> {
+        let inputs: Vec<Vec<u8>> = args.iter().map(|value| self.read(*value)).collect();
+        self.call_on(op, callee, &inputs)
+    }
+
+    fn call_on(&mut self, op: OpId, callee: &str, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let m = self.module;
         let func = m.functions().into_iter().find(|func| m.sym_name(*func) == Some(callee)).expect("a callee is there");
-        let inputs: Vec<Vec<u8>> = args.iter().map(|value| self.read(*value)).collect();
         let before = self.base;
         if self.planned {
             if let Some((place, size)) = self.scratch(op) {
@@ -460,7 +513,7 @@ impl<'a> Machine<'a, '_> {
                 self.fresh += 1;
             }
         }
-        let out = self.function(func, &inputs);
+        let out = self.function(func, inputs);
         self.base = before;
         out
     }

@@ -140,6 +140,45 @@ fn a_plan_that_computes_something_else_is_refused() {
     }
 }
 
+/// Models with state, calls and loops, in three runs: those in `testdata/tflite`, and with `NEAP_SHARED` the larger ones there.
+#[test]
+fn models_compute_the_same_in_every_run() {
+    let mut files = Vec::new();
+    let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tflite");
+    let of = |folder: &std::path::Path| -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "tflite"));
+        files.sort();
+        files
+    };
+    files.extend(of(&own));
+    if let Some(shared) = std::env::var_os("NEAP_SHARED") {
+        let stateful = |path: &std::path::PathBuf| {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            ["litert_call_once", "litert_multi", "mww_", "tflm_"].iter().any(|prefix| name.starts_with(prefix))
+        };
+        let more: Vec<_> = of(&std::path::Path::new(&shared).join("models")).into_iter().filter(stateful).collect();
+        assert!(!more.is_empty(), "no models under NEAP_SHARED");
+        files.extend(more);
+    }
+    let mut states = 0;
+    for file in files {
+        let bytes = std::fs::read(&file).expect("it can be read");
+        let module =
+            neap_import::read_tflite(&bytes).unwrap_or_else(|errors| panic!("{}: {errors:#?}", file.display()));
+        for profile in PROFILES {
+            let applied = campaign::Applied::of(&module, profile, vec![kernels::Dims::new()]);
+            let expected = applied.expected();
+            states += usize::from(expected.iter().any(|(_, world)| !world.variables.is_empty()));
+            let planned = applied.plan(campaign::FULL).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            applied.judge(&planned, &expected).unwrap_or_else(|why| panic!("{}, {profile}: {why}", file.display()));
+            say(&format!("{} with profile {profile}: three runs agree", file.display()));
+        }
+    }
+    assert!(states > 0, "no model has state");
+}
+
 #[test]
 fn a_broken_rule_is_noticed() {
     for (rule, text) in broken::RULES {
