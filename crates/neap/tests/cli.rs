@@ -1,9 +1,13 @@
 //! The program as a user meets it: exit codes, streams, files that are whole or not there, and what it says when something is wrong.
 
+#[path = "program/input.rs"]
+mod input;
+
+use input::{neap_in, program};
 use serde_json::Value;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 const GOOD: &str = "func.func @main(%x: tensor<64xi8>) -> tensor<16xi8> {
   %a = \"neap.opaque\"(%x) {neap.name = \"first\"} : (tensor<64xi8>) -> tensor<32xi8>
@@ -15,33 +19,10 @@ const GOOD: &str = "func.func @main(%x: tensor<64xi8>) -> tensor<16xi8> {
 
 const NEAP: &str = env!("CARGO_BIN_EXE_neap");
 
-fn program(program: &str, folder: &Path, args: &[&str], input: &str) -> Output {
-    let mut child = Command::new(program)
-        .args(args)
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    let mut stdin = child.stdin.take().expect("piped");
-    // A run that fails early does not read its input.
-    drop(stdin.write_all(input.as_bytes()));
-    drop(stdin);
-    child.wait_with_output().expect("the binary ends")
-}
-
 /// A run in an empty folder with `in.mlir` in it, and what it said.
 fn neap(args: &[&str], input: &str) -> (i32, String, String) {
     let folder = tempfile::tempdir().expect("a folder");
     neap_in(folder.path(), args, input)
-}
-
-fn neap_in(folder: &Path, args: &[&str], input: &str) -> (i32, String, String) {
-    std::fs::write(folder.join("in.mlir"), input).expect("the input is written");
-    let output = program(NEAP, folder, args, input);
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("all output is text");
-    (output.status.code().expect("no signal"), text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
@@ -459,196 +440,6 @@ fn models_are_read_as_they_are() {
     let (code, out, err) = neap_in(folder.path(), &["plan", "cut.tflite"], "");
     assert!(code == 1 && out.is_empty() && err.starts_with("error"), "{err}");
     assert_eq!(neap(&["plan", "in.onnx"], "").0, 1);
-}
-
-/// A function whose least peak, 180 bytes, a flow proves.
-fn certified(name: &str, kind: &str) -> String {
-    format!(
-        "func.func {name}(%x: tensor<80xi8>) -> tensor<80xi8> {{\n  \
-         %a = \"neap.opaque\"(%x) {{kind = \"{kind}\"}} : (tensor<80xi8>) -> tensor<80xi8>\n  \
-         %b = \"neap.opaque\"(%a) : (tensor<80xi8>) -> tensor<20xi8>\n  \
-         %c = \"neap.opaque\"(%x) : (tensor<80xi8>) -> tensor<80xi8>\n  \
-         %y = \"neap.opaque\"(%b, %c) : (tensor<20xi8>, tensor<80xi8>) -> tensor<80xi8>\n  \
-         return %y : tensor<80xi8>\n}}\n"
-    )
-}
-
-/// Proofs are written one per line, hold for their plan, and hold for nothing else.
-#[test]
-fn certificates() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let text = |kind: &str| certified("@main", kind);
-    std::fs::write(path("a.mlir"), text("f")).expect("a file");
-    std::fs::write(path("b.mlir"), text("g")).expect("a file");
-    for name in ["a", "b"] {
-        let (source, plan, proof) = (path(&format!("{name}.mlir")), path(&format!("{name}.out.mlir")), path(name));
-        let (code, out, err) = neap_in(folder.path(), &["plan", &source, "-o", &plan, "--certificate", &proof], "");
-        assert_eq!((code, err.as_str()), (0, ""), "{out}");
-    }
-    let check = |proof: &str| {
-        neap_in(folder.path(), &["check", &path("a.mlir"), &path("a.out.mlir"), "--certificate", proof], "")
-    };
-    let (code, out, err) = check(&path("a"));
-    assert_eq!(code, 0, "{err}");
-    assert!(out.contains("the certificate holds: no order of the planned graph needs less than 180 B"), "{out}");
-    let (code, _, err) = check(&path("b"));
-    assert!(code == 1 && err.contains("made for another graph"), "{err}");
-    let right = std::fs::read_to_string(path("a")).expect("a certificate");
-    let wrong = right.replace("\"lower_bound\":180", "\"lower_bound\":181");
-    assert_ne!(right, wrong);
-    std::fs::write(path("c"), wrong).expect("a file");
-    let (code, _, err) = check(&path("c"));
-    assert!(code == 1 && err.contains("181"), "{err}");
-    std::fs::write(path("d"), "{}").expect("a file");
-    let (code, _, err) = check(&path("d"));
-    assert!(code == 1 && err.contains("d:1"), "{err}");
-    // Nothing proves nothing.
-    std::fs::write(path("e"), " \n\n").expect("a file");
-    let (code, out, err) = check(&path("e"));
-    assert!(code == 1 && out.is_empty() && err.contains("e` holds no certificate"), "{out}{err}");
-}
-
-/// What a plan claims for each function has to be proved for each.
-#[test]
-fn certificates_of_some_functions_are_not_enough() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let source = certified("@one", "f") + &certified("@two", "g");
-    let args = ["plan", "in.mlir", "-o", "plan.mlir", "--certificate", "both"];
-    assert_eq!(neap_in(folder.path(), &args, &source).0, 0);
-    let check =
-        |proof: &str| neap_in(folder.path(), &["check", "in.mlir", "plan.mlir", "--certificate", proof], &source);
-    let (code, out, err) = check("both");
-    assert!(code == 0 && out.matches("the certificate holds").count() == 2, "{out}{err}");
-    let both = std::fs::read_to_string(folder.path().join("both")).expect("two certificates");
-    let line = |at: usize| both.lines().nth(at).expect("a certificate").to_owned();
-    std::fs::write(folder.path().join("some"), line(1)).expect("a file");
-    let (code, out, err) = check("some");
-    assert!(code == 1 && out.is_empty() && err.contains("claims a certified bound"), "{out}{err}");
-    // One that claims less than the plan does.
-    let mut less: Value = serde_json::from_str(&line(0)).expect("JSON");
-    less["claims"]["lower_bound"] = Value::from(0);
-    less["flows"][0]["edges"] = Value::Array(Vec::new());
-    std::fs::write(folder.path().join("less"), format!("{less}\n{}", line(1))).expect("a file");
-    let (code, _, err) = check("less");
-    assert!(code == 1 && err.contains("prove"), "{err}");
-}
-
-#[test]
-fn a_plan_of_a_model_is_judged_from_its_file() {
-    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tflite");
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut seen = 0;
-    for model in std::fs::read_dir(models).expect("the models").filter_map(|entry| Some(entry.ok()?.path())) {
-        if model.extension().is_none_or(|extension| extension != "tflite") {
-            continue;
-        }
-        let model = model.to_string_lossy();
-        let (code, _, err) = neap_in(folder.path(), &["plan", &model, "-o", "plan.mlir"], "");
-        assert_eq!(code, 0, "{model}: {err}");
-        let (code, out, err) = neap_in(folder.path(), &["check", &model, "plan.mlir"], "");
-        assert!(code == 0 && out.contains("accepted"), "{model}: {err}");
-        let tables = ["plan", &model, "-o", "plan.csv", "-o", "plan.json"];
-        assert_eq!(neap_in(folder.path(), &tables, "").0, 0, "{model}");
-        for table in ["plan.csv", "plan.json"] {
-            let (code, out, err) = neap_in(folder.path(), &["check", &model, table], "");
-            assert!(code == 0 && out.contains("accepted"), "{model} {table}: {err}");
-        }
-        seen += 1;
-    }
-    assert!(seen >= 4, "{seen} models found");
-}
-
-/// A table of ours says in which order its plan runs: it is judged in that one, and each of its figures counts.
-#[test]
-fn our_own_tables_are_judged_in_the_order_of_their_plan() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tflite/tflm_keyword_scrambled_8bit.tflite");
-    let model = model.to_string_lossy();
-    assert_eq!(neap_in(folder.path(), &["plan", &model, "-o", "plan.csv"], "").0, 0);
-    let csv = std::fs::read_to_string(folder.path().join("plan.csv")).expect("written");
-    let check = |text: String| {
-        std::fs::write(folder.path().join("bad.csv"), text).expect("written");
-        neap_in(folder.path(), &["check", &model, "bad.csv"], "")
-    };
-    assert_eq!(check(csv.clone()).0, 0);
-    let lines: Vec<&str> = csv.lines().collect();
-    let changed = |at: usize, column: usize, value: &str| {
-        let mut fields: Vec<&str> = lines[at].split(',').collect();
-        fields[column] = value;
-        let line = fields.join(",");
-        let all = lines.iter().enumerate().map(|(index, text)| if index == at { line.as_str() } else { *text });
-        all.map(|line| format!("{line}\n")).collect::<String>()
-    };
-    let (code, _, err) = check(changed(3, 2, "9000"));
-    assert!(code == 1 && err.contains("is said to live"), "{err}");
-    let (code, _, err) = check(changed(3, 4, lines[2].split(',').nth(4).expect("an offset")));
-    assert!(code == 1 && err.contains("over"), "{err}");
-}
-
-/// What a plan was made with stands in it: no flag has to be repeated, and one that says something else is told.
-#[test]
-fn a_plan_knows_its_profile() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tflite/tflm_keyword_scrambled_8bit.tflite");
-    let model = model.to_string_lossy();
-    for (profile, file) in [("tflm", "plan.mlir"), ("none", "plan.mlir"), ("tflm", "plan.json")] {
-        assert_eq!(neap_in(folder.path(), &["plan", &model, "--profile", profile, "-o", file], "").0, 0);
-        let (code, out, err) = neap_in(folder.path(), &["check", &model, file], "");
-        assert!(code == 0 && out.contains("accepted") && !out.contains("note"), "{profile} {file}: {out}{err}");
-    }
-    assert_eq!(neap_in(folder.path(), &["plan", &model, "--profile=tflm", "-o", "plan.mlir"], "").0, 0);
-    let (code, _, err) = neap_in(folder.path(), &["check", &model, "plan.mlir", "--profile=tflite"], "");
-    assert!(code == 1 && err.contains("made with `--profile tflm`, and is checked with `--profile tflite`"), "{err}");
-}
-
-/// An order alone has a bound too, and its certificate holds.
-#[test]
-fn an_order_without_offsets_has_its_certificate() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let args = ["opt", "in.mlir", "--pass-pipeline=reorder", "-o", "out.mlir", "--certificate", "proof"];
-    let (code, _, err) = neap_in(folder.path(), &args, &certified("@main", "f"));
-    assert!(code == 0 && !err.contains("certificate"), "{err}");
-    let proof = std::fs::read_to_string(folder.path().join("proof")).expect("a certificate");
-    assert!(proof.contains("\"lower_bound\":180"), "{proof}");
-}
-
-/// A file with a plan for each range of sizes, or for each of several models, is checked plan by plan; what writes one plan says so.
-#[test]
-fn files_of_several_plans() {
-    let source = "func.func @main(%x: tensor<?x4xi8> {neap.dims = [\"N\"]}) -> tensor<?x4xi8> {\n  \
-                  %a = \"neap.opaque\"(%x) {neap.dims = [\"N\"]} : (tensor<?x4xi8>) -> tensor<?x4xi8>\n  \
-                  %b = \"neap.opaque\"(%a) {neap.dims = [\"N\"]} : (tensor<?x4xi8>) -> tensor<?x4xi8>\n  \
-                  return %b : tensor<?x4xi8>\n}\n";
-    let folder = tempfile::tempdir().expect("a folder");
-    let args = ["plan", "in.mlir", "--buckets=N=4,8,16", "-o", "buckets.mlir"];
-    assert_eq!(neap_in(folder.path(), &args, source).0, 0);
-    let check = |file: &str| neap_in(folder.path(), &["check", "in.mlir", file], source);
-    let (code, out, err) = check("buckets.mlir");
-    assert!(code == 0 && out.matches("accepted").count() == 3 && out.contains("N from 5 to 8"), "{out}{err}");
-    let text = std::fs::read_to_string(folder.path().join("buckets.mlir")).expect("written");
-    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).expect("written");
-    let parts: Vec<&str> = text.split("// -----\n").collect();
-    write("gap.mlir", [parts[0], parts[2]].join("// -----\n"));
-    let (code, _, err) = check("gap.mlir");
-    assert!(code == 1 && err.contains("does not follow the one from 1 to 4"), "{err}");
-    let last = parts[2].replace("neap.arena_bytes = ", "neap.arena_bytes = 1");
-    write("bad.mlir", [parts[0], parts[1], &last].join("// -----\n"));
-    let (code, _, err) = check("bad.mlir");
-    assert!(code == 1 && err.contains("neap.arena_bytes"), "{err}");
-    let (code, _, err) = neap_in(folder.path(), &["emit", "buckets.mlir", "-o", "out.csv"], source);
-    assert!(code == 1 && err.contains("holds 3 plans"), "{err}");
-    // Two models in one arena: each has its plan there.
-    std::fs::write(folder.path().join("other.mlir"), certified("@main", "f")).expect("written");
-    std::fs::write(folder.path().join("good.mlir"), GOOD).expect("written");
-    let args = ["plan", "other.mlir", "good.mlir", "--share-arena", "-o", "both.mlir"];
-    assert_eq!(neap_in(folder.path(), &args, source).0, 0);
-    for model in ["other.mlir", "good.mlir"] {
-        let (code, out, err) = neap_in(folder.path(), &["check", model, "both.mlir"], source);
-        assert!(code == 0 && out.contains("1 of 2 plans are for other graphs"), "{out}{err}");
-    }
-    let (code, _, err) = check("both.mlir");
-    assert!(code == 1 && err.contains("none of the 2 plans"), "{err}");
 }
 
 #[cfg(unix)]
