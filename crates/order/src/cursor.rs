@@ -254,11 +254,12 @@ impl<'m> Cursor<'m> {
         for &s in m.touch.row(at) {
             let s = s as usize;
             self.users_left[s] += 1;
-            if self.starts(s) {
-                self.count(s, -1);
-            }
+            // The reverse of doing: what begins and ends in one step comes and goes again.
             if self.ends(s) {
                 self.count(s, 1);
+            }
+            if self.starts(s) {
+                self.count(s, -1);
             }
         }
     }
