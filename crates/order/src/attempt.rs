@@ -82,14 +82,11 @@ fn is_legal(model: &Model, order: &[u32]) -> bool {
 pub(crate) fn open(problem: &Problem, options: &Options, required: &Taken) -> Vec<Vec<Open>> {
     let spec = &problem.spec;
     let merged = crate::taken::merged(problem, required);
-    let size = |s: StorageId| {
-        let rep = merged[s.index()];
-        let members = (0..merged.len()).filter(|&i| merged[i] == rep);
-        members.map(|i| spec.storages[i].size).max().unwrap_or(0)
-    };
-    // Unions are rare: without any the size of a storage is its own.
-    let plain = spec.unions.is_empty() && required.in_place.is_empty() && required.placement.is_empty();
-    let size = |s: StorageId| if plain { spec.storages[s.index()].size } else { size(s) };
+    let mut largest = vec![0; merged.len()];
+    for (storage, &rep) in spec.storages.iter().zip(&merged) {
+        largest[rep.index()] = storage.size.max(largest[rep.index()]);
+    }
+    let size = |s: StorageId| largest[merged[s.index()].index()];
     let mut found: Vec<(OpId, Open)> = Vec::new();
     if options.placement {
         let list = spec.placement.iter().enumerate().filter(|(_, c)| !c.required);
