@@ -83,6 +83,7 @@ fn arrows_point_down() {
         ("neap-ir", &[]),
         ("neap-order", &[]),
         ("neap-pack", &[]),
+        ("neap-report", &[]),
         ("neap-spill", &["neap-pack"]),
         ("neap-check", &["neap-ir"]),
         ("neap-import", &["neap-ir"]),

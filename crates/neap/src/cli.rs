@@ -30,6 +30,8 @@ pub enum Request {
     Check(Box<Check>),
     /// `neap emit`.
     Emit(Box<Emit>),
+    /// `neap report`.
+    Report(Box<Emit>),
     /// `neap import`.
     Import(Import),
     /// `neap pack`.
@@ -245,7 +247,7 @@ pub fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommands([opt(), plan(), emit::command(), check(), import(), pack::command()])
+        .subcommands([opt(), plan(), emit::command(), emit::report(), check(), import(), pack::command()])
 }
 
 /// What every verb ends with.
@@ -268,7 +270,8 @@ fn opt() -> Command {
             flags::path(
                 "output",
                 "OUT",
-                "Writes the module (.mlir), bufferized MLIR (.memref.mlir), a C header (.h), the summary (.json) or the storages (.csv) \
+                "Writes the module (.mlir), bufferized MLIR (.memref.mlir), a C header (.h), the summary (.json), the storages (.csv) or a \
+                 picture (.html, .svg, .trace.json) \
                  [default: the module, on the standard output]",
             )
             .short('o'),
@@ -293,7 +296,7 @@ fn plan() -> Command {
                 "output",
                 "OUT",
                 "Writes the module (.mlir), bufferized MLIR (.memref.mlir), the model (.tflite, .onnx), a C header (.h), an NPU schedule (.schedule, \
-                 .steps.csv, .memory, .spills), the summary (.json) or the storages (.csv); repeatable",
+                 .steps.csv, .memory, .spills), the summary (.json), the storages (.csv) or pictures (.html, .svg, .trace.json); repeatable",
             )
             .short('o')
             .action(ArgAction::Append),
@@ -357,6 +360,7 @@ pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Reque
             offsets: one(matches, "offsets"),
         })),
         Some(("emit", matches)) => Request::Emit(Box::new(emit::read(matches))),
+        Some(("report", matches)) => Request::Report(Box::new(emit::read_report(matches))),
         Some(("check", matches)) => Request::Check(Box::new(Check {
             original: required(matches, "SOURCE"),
             planned: required(matches, "PLANNED"),

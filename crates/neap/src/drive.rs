@@ -95,6 +95,8 @@ pub struct Job<'a> {
     pub options: PrintOptions,
     /// Whether and where a reproducer is written.
     pub reproducer: Reproducer,
+    /// Whether there will be pictures of the plan.
+    pub draw: bool,
 }
 
 /// When a module that goes wrong is kept for whoever mends it.
@@ -144,7 +146,8 @@ pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Pla
         && let Some(profile) = Profile::builtin(FREEST)
     {
         let setup = Setup { facts: job.setup.facts.clone(), profile, name: FREEST.to_owned() };
-        let freer = Job { setup: &setup, print_ir: &PrintIr::default(), reproducer: Reproducer::Never, ..*job };
+        let freer =
+            Job { setup: &setup, print_ir: &PrintIr::default(), reproducer: Reproducer::Never, draw: false, ..*job };
         progress.label("a freer target".to_owned());
         // Its plan is checked like any other; where there is none, nothing is said.
         let other = once(&freer, original, progress).ok().and_then(|planned| planned.summary);
@@ -367,6 +370,7 @@ fn summarise(
         reports,
         check,
         time_limit_hit: progress.limit_hit(),
+        draw: job.draw,
     };
     summary::collect(&inputs).map(Some).map_err(bug)
 }

@@ -15,6 +15,7 @@ mod foreign;
 pub mod input;
 pub mod npu;
 pub mod outputs;
+pub mod picture;
 pub mod prices;
 pub mod progress;
 pub mod proofs;
@@ -69,6 +70,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) 
         Request::Plan(request) => verbs::plan::run(request, streams),
         Request::Check(request) => verbs::check::run(request, streams),
         Request::Emit(request) => verbs::emit::run(request, streams),
+        Request::Report(request) => verbs::report::run(request, streams),
         Request::Import(request) => verbs::import::run(request, streams),
         Request::Pack(request) => verbs::pack::run(request, streams),
     };

@@ -33,7 +33,7 @@ pub fn add(job: &Job<'_>, module: &Module, summary: &mut Summary, progress: &Pro
         progress.label(format!("the price of --{flag} {value}"));
         let common = Common { source, budgets: Vec::new(), no_check: true, ..job.common.clone() };
         let common = buckets::largest(common);
-        let job = Job { common: &common, pipeline: &pipeline, reproducer: Reproducer::Never, ..*job };
+        let job = Job { common: &common, pipeline: &pipeline, reproducer: Reproducer::Never, draw: false, ..*job };
         // Without the flag there may be no plan at all, as where a large value is in the caller's memory: then there is no price.
         let other = drive::once(&job, module.clone(), progress).ok().and_then(|planned| planned.summary);
         if progress.limit_hit() {

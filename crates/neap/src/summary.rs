@@ -7,16 +7,18 @@ mod buckets;
 mod collect;
 mod csv;
 mod full;
+mod graph;
 mod json;
 mod next;
 mod stages;
 mod storages;
 mod text;
 
+use neap_report::Graph;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-pub use buckets::{Bucket, Buckets};
+pub use buckets::{Bucket, Buckets, all};
 pub use collect::{Inputs, collect};
 pub use csv::csv;
 pub use full::full;
@@ -91,6 +93,9 @@ pub struct Function {
     pub prices: Vec<Price>,
     /// What the arena would need under a profile that allows every kind of sharing; none where that was not asked.
     pub freer: Option<u64>,
+    /// What runs and what it touches, for pictures; none where nobody asked for one.
+    #[serde(skip)]
+    pub graph: Option<Graph>,
     /// What a runtime that re-sorts operations by itself makes of the model file; none where it does not.
     pub runtime_order: Option<RuntimeOrder>,
 }

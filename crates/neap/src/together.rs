@@ -206,6 +206,7 @@ fn one(
             print_ir: &PrintIr::default(),
             options: PrintOptions::default(),
             reproducer: Reproducer::OnBug,
+            draw: false,
         };
         let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
         buckets::run(&job, module, &progress)

@@ -6,3 +6,4 @@ pub(crate) mod import;
 pub(crate) mod opt;
 pub(crate) mod pack;
 pub(crate) mod plan;
+pub(crate) mod report;

@@ -5,6 +5,7 @@ use crate::drive::Planned;
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
 use crate::npu::{Judged, Npu};
+use crate::picture::picture;
 use crate::summary;
 use crate::template::Template;
 use neap_ir::print::{PrintOptions, print};
@@ -37,6 +38,12 @@ pub enum Writer {
     C,
     /// Bufferized MLIR in one arena.
     Memref,
+    /// A page with the memory map.
+    Html,
+    /// The memory map for documents.
+    Svg,
+    /// Steps and storages for viewers of timelines.
+    Trace,
 }
 
 /// Name, extensions and writer.
@@ -52,6 +59,9 @@ const WRITERS: &[(&str, &[&str], Writer)] = &[
     ("spills", &["spills"], Writer::Spills),
     ("c", &["h"], Writer::C),
     ("memref", &["memref.mlir"], Writer::Memref),
+    ("html", &["html"], Writer::Html),
+    ("svg", &["svg"], Writer::Svg),
+    ("trace", &["trace.json"], Writer::Trace),
 ];
 
 impl Writer {
@@ -100,6 +110,11 @@ impl Writer {
         matches!(self, Writer::Tflite | Writer::Onnx)
     }
 
+    /// Whether what is written is a picture.
+    pub fn draws(self) -> bool {
+        matches!(self, Writer::Html | Writer::Svg | Writer::Trace)
+    }
+
     /// The kind of the file that the plan goes into, or is told in the terms of.
     fn template(self) -> Option<Kind> {
         match self {
@@ -107,6 +122,7 @@ impl Writer {
             Writer::Onnx => Some(Kind::Onnx),
             Writer::Schedule | Writer::Steps | Writer::Memory | Writer::Spills => Some(Kind::Npu),
             Writer::Mlir | Writer::Json | Writer::Csv | Writer::C | Writer::Memref => None,
+            Writer::Html | Writer::Svg | Writer::Trace => None,
         }
     }
 }
@@ -213,6 +229,9 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
         Writer::Mlir => modules(planned, with.options).into_bytes(),
         Writer::Json => summary::json(needed()?).into_bytes(),
         Writer::Csv => summary::csv(needed()?).into_bytes(),
+        Writer::Html => neap_report::html::page(&picture(needed()?)).into_bytes(),
+        Writer::Svg => neap_report::svg::map(&picture(needed()?)).into_bytes(),
+        Writer::Trace => neap_report::trace::trace(&picture(needed()?)).into_bytes(),
         Writer::Memref => {
             needed()?;
             print(&neap_emit::memref::program(&planned.module).map_err(refused)?, &with.options).into_bytes()

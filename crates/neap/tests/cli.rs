@@ -47,7 +47,7 @@ fn plan_prints_the_summary_and_writes_by_extension() {
     assert!(read("o.mlir").contains("neap.offsets"));
     assert!(read("o.csv").starts_with("id,lower,upper,size,offset,"));
     assert!(serde_json::from_str::<Value>(&read("o.json")).is_ok());
-    let (code, _, err) = neap_in(folder.path(), &["plan", "in.mlir", "-o", "o.html"], GOOD);
+    let (code, _, err) = neap_in(folder.path(), &["plan", "in.mlir", "-o", "o.pdf"], GOOD);
     assert!(code == 2 && err.contains("mlir, json, csv"), "{err}");
 }
 
@@ -513,7 +513,7 @@ fn names(folder: &Path) -> Vec<String> {
 /// Every verb's help says how it ends, and no flag that takes a size leaves its unit open.
 #[test]
 fn help_says_defaults_units_and_exit_codes() {
-    for verb in ["opt", "plan", "emit", "check", "import", "pack"] {
+    for verb in ["opt", "plan", "emit", "report", "check", "import", "pack"] {
         let (code, out, err) = neap(&[verb, "--help"], "");
         let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(code == 0 && err.is_empty() && out.contains("Exit codes: 0 done"), "{verb}: {out}");

@@ -35,12 +35,36 @@ pub(super) fn command() -> Command {
     flags::source(command)
 }
 
+/// `neap report`: the pictures and tables of `neap emit`, by a name that is looked for.
+pub(super) fn report() -> Command {
+    let command = Command::new("report")
+        .about("Draws a plan that is there already: a page that opens from disk, an SVG, a trace for Perfetto")
+        .arg(flags::input("PLANNED").required(true).help("A planned module as text; `-` is the standard input"))
+        .after_help(super::forms())
+        .arg(
+            flags::path(
+                "output",
+                "OUT",
+                "Writes .html, .svg, .trace.json, the summary (.json) or the storages (.csv); repeatable",
+            )
+            .short('o')
+            .required(true)
+            .action(ArgAction::Append),
+        )
+        .arg(flags::text(
+            "to",
+            "WRITER",
+            "Writes the outputs as html, svg, trace, json or csv, whatever their extension",
+        ));
+    flags::source(command)
+}
+
 /// `--to WRITER`.
 pub(super) fn to() -> Arg {
     flags::text(
         "to",
         "WRITER",
-        "Writes the outputs as mlir, memref, json, csv, tflite, onnx, c, schedule, steps, memory or spills, whatever their extension",
+        "Writes the outputs as mlir, memref, json, csv, tflite, onnx, c, schedule, steps, memory, spills, html, svg or trace, whatever their extension",
     )
     .requires("output")
 }
@@ -64,17 +88,30 @@ pub(super) fn offsets() -> Arg {
     .default_missing_value("true")
 }
 
-pub(super) fn read(matches: &ArgMatches) -> Emit {
-    let common = Common {
+pub(super) fn read_report(matches: &ArgMatches) -> Emit {
+    Emit {
+        common: common(matches),
+        template: None,
+        outputs: many(matches, "output"),
+        to: one(matches, "to"),
+        offsets: None,
+    }
+}
+
+fn common(matches: &ArgMatches) -> Common {
+    Common {
         input: required(matches, "PLANNED"),
         source: read_source(matches),
         // The verb itself has the plan checked.
         no_check: true,
         verify_each: true,
         ..Common::default()
-    };
+    }
+}
+
+pub(super) fn read(matches: &ArgMatches) -> Emit {
     Emit {
-        common,
+        common: common(matches),
         template: one(matches, "template"),
         outputs: many(matches, "output"),
         to: one(matches, "to"),

@@ -45,7 +45,7 @@ impl Buckets {
 }
 
 /// The functions of all buckets, by names that tell them apart.
-pub(super) fn all(summary: &Summary) -> Vec<Function> {
+pub fn all(summary: &Summary) -> Vec<Function> {
     let Some(buckets) = &summary.buckets else { return summary.functions.clone() };
     let named = |bucket: &Bucket| {
         let range = format!("[{}={}..{}]", buckets.dim, bucket.low, bucket.high);

@@ -1,5 +1,6 @@
 //! Collects the figures of a summary from the source, the planned module and what the passes counted.
 
+use super::graph::graph;
 use super::stages::{flow, peak};
 use super::storages::{self, Placed};
 use super::{
@@ -38,6 +39,8 @@ pub struct Inputs<'a> {
     pub check: Check,
     /// Whether the user's time ran out.
     pub time_limit_hit: bool,
+    /// Whether there will be pictures.
+    pub draw: bool,
 }
 
 /// Collects the summary of all functions that have a plan.
@@ -124,6 +127,7 @@ fn function(inputs: &Inputs<'_>, source: &Module, func: OpId, names: &[String]) 
         source: original.as_ref().map_or_else(Source::default, |flow| given(source, flow)),
         saved: saved(inputs, func, &name, source_peak, &plan)?,
         peak_step: peak_step(module, &flow, &placed),
+        graph: inputs.draw.then(|| graph(inputs, &flow, original.as_ref(), &placed)),
         plan,
         arenas: placed.arenas,
         storages: placed.storages,

@@ -43,7 +43,8 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
         input.module(&common.source.dims).ok().and_then(|module| drive::recorded(&module).map(str::to_owned));
     let setup = Setup::new(&common.source, recorded.as_deref().unwrap_or(by_kind))?;
     let offsets = writers::offsets(request.offsets, &setup.name)?;
-    let mut planned = match planned(request, &input, &setup, streams) {
+    let draw = writers.iter().any(|writer| writer.draws());
+    let mut planned = match planned(request, &input, &setup, draw, streams) {
         Ok(planned) => planned,
         Err(failure) => {
             let source = Source { name: &input.name, text: input.text(), line: 0 };
@@ -84,11 +85,17 @@ fn one(input: &Input) -> Result<(), Failure> {
 }
 
 /// The plan, checked against the graph that it holds itself, with its figures.
-fn planned(request: &Emit, input: &Input, setup: &Setup, streams: &mut Streams<'_>) -> Result<Planned, Failure> {
+fn planned(
+    request: &Emit,
+    input: &Input,
+    setup: &Setup,
+    draw: bool,
+    streams: &mut Streams<'_>,
+) -> Result<Planned, Failure> {
     let module = input.module(&request.common.source.dims)?;
     if !crate::apply::is_planned(&module) {
         return Err(Failure::input(format!("`{}` holds no plan", input.name))
-            .help("`neap plan FILE -o PLANNED.mlir` makes one"));
+            .help("`neap plan FILE -o PLANNED.mlir` makes one, `neap plan FILE -o report.html` draws it at once"));
     }
     let pipeline = Pipeline::of(Vec::new());
     let job = Job {
@@ -100,6 +107,7 @@ fn planned(request: &Emit, input: &Input, setup: &Setup, streams: &mut Streams<'
         print_ir: &PrintIr::default(),
         options: PrintOptions::default(),
         reproducer: Reproducer::OnBug,
+        draw,
     };
     let progress = Progress::new(&mut *streams.err, streams.progress, None);
     let mut planned = drive::run(&job, module, &progress)?;

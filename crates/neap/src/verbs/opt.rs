@@ -128,6 +128,7 @@ fn one(
         print_ir: &request.print_ir,
         options: options(request),
         reproducer: request.reproducer.clone().map_or(Reproducer::OnBug, Reproducer::At),
+        draw: request.output.as_deref().and_then(Writer::of).is_some_and(Writer::draws),
     };
     let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
     buckets::run(&job, module, &progress)

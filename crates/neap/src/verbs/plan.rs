@@ -78,6 +78,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
             print_ir: &PrintIr::default(),
             options,
             reproducer: Reproducer::OnBug,
+            draw: writers.iter().any(|writer| writer.draws()),
         };
         let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
         let flags = &common.source;
