@@ -3,6 +3,7 @@
 //! Models and graphs come from the folder that the environment variable `NEAP_SHARED` names. A missing peer or folder is a failure
 //! that says how to get it, never a silent skip.
 
+mod browser;
 mod bufferized;
 mod graphs;
 mod mlir;
@@ -34,16 +35,38 @@ impl Tally {
             }
         }
     }
+
+    /// What failed, and how many passed.
+    fn end(&self) -> Outcome {
+        for failed in &self.failed {
+            println!("failed: {failed}");
+        }
+        println!("conformance: {} passed, {} failed", self.passed, self.failed.len());
+        if self.failed.is_empty() { Ok(()) } else { Err("conformance failed".to_owned()) }
+    }
 }
 
-/// Runs all comparisons.
-pub(crate) fn run(install: bool) -> Outcome {
+/// Parts that need no folder of models, and can be run alone.
+pub(crate) const ALONE: [&str; 2] = ["browser", "wheel"];
+
+/// Runs all comparisons, or one part.
+pub(crate) fn run(install: bool, only: Option<&str>) -> Outcome {
     if install {
         mlir::install()?;
         tosa::install()?;
         onnx::install()?;
         runtimes::install()?;
         wheel::install()?;
+        browser::install()?;
+    }
+    if let Some(only) = only {
+        let mut tally = Tally::default();
+        match only {
+            "browser" => browser::run(&mut tally)?,
+            "wheel" => wheel::run(&mut tally)?,
+            _ => unreachable!("clap knows the parts"),
+        }
+        return tally.end();
     }
     mlir::present()?;
     bufferized::present()?;
@@ -57,6 +80,8 @@ pub(crate) fn run(install: bool) -> Outcome {
     runtimes::run(&shared, &mut tally)?;
     println!("== the wheel");
     wheel::run(&mut tally)?;
+    println!("== the page of a plan in headless Chromium");
+    browser::run(&mut tally)?;
     println!("== graphs: peak against the order in the file");
     graphs::run(&shared, &mut tally)?;
     println!("== our own files: testdata");
@@ -65,11 +90,7 @@ pub(crate) fn run(install: bool) -> Outcome {
     tosa::run(&shared, &mut tally)?;
     println!("== bufferized MLIR, planned and run by mlir-runner");
     bufferized::run(&shared, &mut tally)?;
-    for failed in &tally.failed {
-        println!("failed: {failed}");
-    }
-    println!("conformance: {} passed, {} failed", tally.passed, tally.failed.len());
-    if tally.failed.is_empty() { Ok(()) } else { Err("conformance failed".to_owned()) }
+    tally.end()
 }
 
 /// The folder with models and graphs.

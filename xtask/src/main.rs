@@ -64,7 +64,8 @@ fn command() -> Command {
                 .arg(Arg::new("seed").long("seed").default_value("1").value_parser(clap::value_parser!(u64))),
             Command::new("conformance")
                 .about("Compares with real peers; the models come from the folder in NEAP_SHARED")
-                .arg(Arg::new("install").long("install").action(ArgAction::SetTrue).help("Installs the peers first")),
+                .arg(Arg::new("install").long("install").action(ArgAction::SetTrue).help("Installs the peers first"))
+                .arg(Arg::new("only").long("only").value_parser(conformance::ALONE).help("This part alone")),
             Command::new("fmt")
                 .about("Formats every Rust file (`cargo fmt` does not see the passes, which the registry declares)"),
             Command::new("lint").about("Format, lints, documentation"),
@@ -87,7 +88,9 @@ fn run(matches: &ArgMatches) -> Outcome {
                 None => fuzz::run(&target, number(matches, "seconds"), number(matches, "seed")),
             }
         }
-        Some(("conformance", matches)) => conformance::run(matches.get_flag("install")),
+        Some(("conformance", matches)) => {
+            conformance::run(matches.get_flag("install"), text(matches, "only").as_deref())
+        }
         Some(("fmt", _)) => ci::format(false),
         Some(("lint", _)) => ci::lint(),
         Some(("ci", _)) => ci::run(),

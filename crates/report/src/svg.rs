@@ -26,10 +26,10 @@ const STYLE: &str = "
   .argument { fill: #cc79a7 } .result { fill: #009e73 } .temporary { fill: #56b4e9 } .scratch { fill: #e69f00 }
   .s { stroke: #fff; stroke-width: .5 } .after { fill: #56b4e9; fill-opacity: .35; stroke: #0072b2 }
   .before { fill: none; stroke: #8c959f } .floor { stroke: #009e73; stroke-dasharray: 6 4 } .peak { stroke: #d55e00; stroke-dasharray: 3 3 }
-  .p { fill: #d55e00 }
+  .p { fill: #d55e00; paint-order: stroke; stroke: #f6f8fa; stroke-width: 3px } .v1 { fill-opacity: .86 } .v2 { fill-opacity: .72 } .v3 { fill-opacity: .6 }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3 } .m { fill: #9198a1 } .bg { fill: #0d1117 } .frame { fill: #151b23; stroke: #3d444d } .grid { stroke: #3d444d }
-    .s { stroke: #0d1117 } .after { stroke: #56b4e9 } .p { fill: #ff8a4c } .peak { stroke: #ff8a4c }
+    .s { stroke: #0d1117 } .after { stroke: #56b4e9 } .p { fill: #ff8a4c; stroke: #151b23 } .peak { stroke: #ff8a4c }
   }
 ";
 
@@ -92,7 +92,7 @@ fn panel(picture: &Picture, function: &Function, arena: usize) -> Group {
     for scale in [&curve, &map] {
         let frame = Rectangle::new().set("class", "frame").set("x", LEFT).set("y", round(scale.top));
         group = group.add(frame.set("width", WIDTH - LEFT - RIGHT).set("height", scale.height));
-        for tick in ticks(scale.bytes, if scale.height > CURVE { 6.0 } else { 3.0 }) {
+        for tick in ticks(scale.bytes, if scale.height > CURVE { 6.0 } else { 3.0 }, true) {
             let y = scale.y(tick);
             group = group.add(line("grid", (LEFT, y), (WIDTH - RIGHT, y)));
             group = group.add(text(&size(tick as u64), LEFT - 8.0, y + 4.0, "m e"));
@@ -107,7 +107,7 @@ fn panel(picture: &Picture, function: &Function, arena: usize) -> Group {
     for rectangle in rectangles(function, arena, &map) {
         group = group.add(rectangle);
     }
-    for tick in ticks(steps, 8.0) {
+    for tick in ticks(steps, 8.0, false) {
         group = group.add(text(&format!("{tick}"), map.x(tick), top + MAP + 18.0, "m c"));
     }
     if let Some(step) = figures.peak_step {
@@ -160,7 +160,7 @@ fn rectangles(function: &Function, arena: usize, scale: &Scale) -> Vec<Rectangle
             storage.live[0],
             storage.live[1]
         );
-        let rectangle = Rectangle::new().set("class", format!("s {}", storage.kind.name()));
+        let rectangle = Rectangle::new().set("class", format!("s {} v{}", storage.kind.name(), at % 4));
         let rectangle = rectangle.set("x", round(x)).set("y", round(y)).set("width", round((right - x).max(0.2)));
         Some(rectangle.set("height", round((bottom - y).max(0.2))).add(Title::new(title)))
     })
@@ -191,9 +191,13 @@ fn text(content: &str, x: f64, y: f64, class: &str) -> Text {
     Text::new(content).set("x", round(x)).set("y", round(y)).set("class", class)
 }
 
-/// Round numbers up to `end`, about so many.
-fn ticks(end: f64, count: f64) -> Vec<f64> {
+/// Round numbers up to `end`, about so many; of bytes, powers of two and their multiples.
+fn ticks(end: f64, count: f64, bytes: bool) -> Vec<f64> {
     let raw = (end / count).max(1.0);
+    if bytes {
+        let step = raw.log2().ceil().exp2();
+        return (0..=(end / step) as u32).map(|at| f64::from(at) * step).collect();
+    }
     let magnitude = 10f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].iter().map(|by| by * magnitude).find(|step| *step >= raw).unwrap_or(raw);
     (0..=(end / step) as u32).map(|at| f64::from(at) * step).collect()

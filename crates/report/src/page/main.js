@@ -3,12 +3,12 @@ const app = { scene: null, tables: [], tab: 0, table: null, found: [], at: -1 };
 const stage = byId("stage");
 
 function figure(title, key, value, small, lines, kind) {
-  const head = el("h2", {}, title), big = el("p", { class: "big" }, el("span", { "data-figure": key }, value === null ? "not known" : grouped(value)), value === null ? null : el("small", {}, " B", small));
+  const head = el("h2", {}, title, el("span", {}, small)), big = el("p", { class: "big" }, el("span", { "data-figure": key }, value === null ? "not known" : grouped(value)), value === null ? null : el("small", {}, " B"));
   return el("div", { class: "card " + kind }, head, big, ...lines.map(([text, tone]) => el("p", { class: tone || null, title: text }, text)));
 }
 
 function drawFigures(m) {
-  const f = m.columns.figures, arena = Number(f.arena), given = Number(f.source_peak), inUnit = value => Number(value) >= 1024 ? "  " + human(value) : "";
+  const f = m.columns.figures, arena = Number(f.arena), given = Number(f.source_peak), inUnit = value => Number(value) >= 1024 ? human(value) : "";
   const less = given > 0 ? (given - arena) / given * 100 : 0;
   const change = Math.abs(less) < .05 ? "as much as given" : less > 0 ? `${less.toFixed(1)} % less than as given` : `${(-less).toFixed(1)} % more than as given`;
   const lost = arena - Number(f.peak), gap = f.lower_bound === null ? 0 : Number(f.peak) - Number(f.lower_bound);
@@ -51,9 +51,9 @@ function drawLegend() {
     const toggle = () => { shown[at] = !shown[at]; drawLegend(); draw(); };
     parts.push(el("button", { type: "button", "aria-pressed": String(shown[at]), title: `Show or hide: ${kind}`, onclick: toggle }, el("i", { style: { "--swatch": swatch(at) } }), kind, el("span", {}, grouped(count))));
   });
-  const mark = (name, colour, dash) => parts.push(el("span", { class: "line" }, el("i", { style: { "--swatch": `var(--${colour})`, "--dash": dash } }), name));
+  const mark = (name, colour, dash, title) => parts.push(el("span", { class: "line", title }, el("i", { style: { "--swatch": `var(--${colour})`, "--dash": dash } }), name));
   mark("planned", "curve", "solid");
-  mark(m.columns.before, "before", "solid");
+  mark("before", "before", "solid", m.columns.before);
   if (m.columns.figures.lower_bound !== null) mark("floor", "floor", "dashed");
   byId("legend").replaceChildren(...parts);
 }

@@ -139,7 +139,7 @@ function drawLabels(ctx, scene, labels, p) {
     const two = bottom - top > 32, middle = (top + bottom) / 2;
     ctx.fillStyle = colours.label;
     ctx.font = font(11, 500);
-    ctx.fillText(short(storageName(m, i), (right - left - 12) / 6.2), left + 6, two ? middle - 7 : middle);
+    ctx.fillText(short(ctx, storageName(m, i), right - left - 12), left + 6, two ? middle - 7 : middle);
     if (two) {
       ctx.font = font(10.5);
       ctx.globalAlpha = .72;
@@ -150,8 +150,10 @@ function drawLabels(ctx, scene, labels, p) {
 }
 
 /// The end of a model's names says more than the start.
-function short(text, room) {
-  const most = Math.max(Math.floor(room), 2);
+function short(ctx, text, room) {
+  const width = ctx.measureText(text).width;
+  if (width <= room) return text;
+  const most = Math.max(Math.floor(room / width * text.length) - 1, 2);
   return text.length <= most ? text : "\u2026" + text.slice(text.length - most + 1);
 }
 

@@ -90,7 +90,7 @@ function tablesOf(m, app) {
 function parseSize(text) {
   const found = /^(\d+(?:\.\d+)?)\s*(?:([kmg])(?:ib)?|b)?$/i.exec(text);
   if (!found) return NaN;
-  return Number(found[1]) * 1024 ** ("kmg".indexOf((found[2] || "").toLowerCase()) + 1 || 0);
+  return Number(found[1]) * 1024 ** (found[2] ? "kmg".indexOf(found[2].toLowerCase()) + 1 : 0);
 }
 
 /// What a filter asks of a row: every word is somewhere in its text, every comparison holds.

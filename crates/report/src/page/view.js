@@ -1,5 +1,5 @@
 // Which part of the map is shown: steps and bytes, and how they become pixels. Curve and map share the steps.
-const PAD = { left: 78, right: 14, top: 10, gap: 16, bottom: 30, curve: 118 };
+const PAD = { left: 88, right: 14, top: 10, gap: 16, bottom: 30, curve: 118 };
 
 function makeView() {
   return { x0: 0, x1: 1, y0: 0, y1: 1, width: 0, height: 0, steps: 1, most: 1 };
@@ -32,10 +32,10 @@ function setView(view, x0, x1, y0, y1) {
   [view.y0, view.y1] = clamp(y0, y1, view.most, Math.min(64, view.most));
 }
 
-/// Zooms around a place of the canvas; above the map, in the curve, only the steps.
+/// Zooms around a place of the canvas; above the map, in the curve, only the steps. Plans are longer than high: bytes follow more slowly.
 function zoomView(view, factor, x, y, only) {
   const sx = fromX(view, x), sy = fromY(view, y), inMap = y >= plot(view).top;
-  const fx = only === "y" ? 1 : factor, fy = only === "x" || !inMap ? 1 : factor;
+  const fx = only === "y" ? 1 : factor, fy = only === "y" ? factor : only === "x" || !inMap ? 1 : factor ** .4;
   setView(view, sx - (sx - view.x0) * fx, sx + (view.x1 - sx) * fx, sy - (sy - view.y0) * fy, sy + (view.y1 - sy) * fy);
 }
 
