@@ -99,8 +99,22 @@ impl<'m> Cursor<'m> {
         self.done[v as usize / 64] >> (v % 64) & 1 == 1
     }
 
+    pub(crate) fn is_ready(&self, v: u32) -> bool {
+        self.ready[v as usize / 64] >> (v % 64) & 1 == 1
+    }
+
+    /// Whether `v` becomes ready with the next of its predecessors that runs.
+    pub(crate) fn waits_for_one(&self, v: u32) -> bool {
+        self.left[v as usize] == 1 && !self.is_done(v)
+    }
+
     pub(crate) fn starts(&self, s: usize) -> bool {
         !self.m.open[s] && self.users_left[s] == self.total[s]
+    }
+
+    /// Whether one user of `s` is left, or no more than `ops` have run.
+    pub(crate) fn is_at_an_end(&self, s: usize, ops: usize) -> bool {
+        self.users_left[s] == 1 || (self.total[s] - self.users_left[s]) as usize <= ops
     }
 
     fn ends(&self, s: usize) -> bool {

@@ -70,6 +70,7 @@ pub(crate) fn search(
         states: States::default(),
         stats,
         seq: Vec::new(),
+        near: Vec::new(),
         stop,
     };
     let found = s.run();
@@ -112,6 +113,8 @@ struct Search<'m, 's> {
     states: States,
     stats: &'s mut Stats,
     seq: Vec<u32>,
+    /// Ops that a step may have made free.
+    near: Vec<u32>,
     stop: &'s mut dyn FnMut(u64, i64) -> bool,
 }
 
@@ -238,8 +241,9 @@ impl Search<'_, '_> {
         }
         self.seq.clear();
         self.seq.push(v);
+        let live = cursor.live;
         cursor.apply(v);
-        self.close(f);
+        self.close_after(f, live);
         let cursor = &mut self.fronts[f].cursor;
         let child = self.states.add(&cursor.done, cursor.hash, parent, &self.seq);
         match child {
@@ -284,24 +288,81 @@ impl Search<'_, '_> {
             if self.spent > self.effort {
                 return;
             }
-            let mut moved = false;
-            for &v in &list {
-                let grouped = self.fronts[f].cursor.m.group[v as usize] != crate::model::NONE;
-                let cursor = &mut self.fronts[f].cursor;
-                if grouped || cursor.in_group() || !cursor.class_allows(v, true) {
-                    continue;
-                }
-                let look = cursor.look(v);
-                if look.net <= 0 && look.during <= self.budget {
-                    cursor.apply(v);
-                    self.seq.push(v);
-                    moved = true;
-                }
-            }
-            if !moved && !self.chains(f, &list) {
+            if !self.run_free(f, &list) && !self.chains(f, &list) {
                 return;
             }
         }
+    }
+
+    /// As `close`, where nothing was free before `seq` was run, at `live` bytes: what `seq` changed is looked at, and all once fewer bytes are
+    /// live. Any move that this does not see is free in a later state, too.
+    fn close_after(&mut self, f: usize, live: i64) {
+        let mut list = std::mem::take(&mut self.near);
+        let mut seen = 0;
+        while self.spent <= self.effort {
+            let from = std::mem::replace(&mut seen, self.seq.len());
+            self.touched_by(f, from, &mut list);
+            if self.run_free(f, &list) {
+                continue;
+            }
+            if from > 0 {
+                self.touched_by(f, 0, &mut list);
+            }
+            if !self.chains(f, &list) {
+                break;
+            }
+        }
+        self.near = list;
+        if self.fronts[f].cursor.live < live {
+            self.close(f);
+        }
+    }
+
+    /// Ready ops that what `seq` has run from `from` on touched, or that alone delay an op which it touched; sorted.
+    fn touched_by(&mut self, f: usize, from: usize, list: &mut Vec<u32>) {
+        let (own, other) = (&self.fronts[f].cursor, &self.fronts[1 - f].cursor);
+        let m = own.m;
+        list.clear();
+        let mut scanned = 0;
+        for &v in &self.seq[from..] {
+            let changed = m.touch.row(v as usize).iter().filter(|&&s| own.is_at_an_end(s as usize, self.seq.len()));
+            let users = changed.flat_map(|&s| m.users.row(s as usize));
+            for &w in m.succs.row(v as usize).iter().chain(users) {
+                scanned += 1;
+                // Back along a chain to the op that may begin it.
+                let mut start = w;
+                while own.waits_for_one(start) {
+                    let preds = m.preds.row(start as usize);
+                    scanned += preds.len() as u64;
+                    start = preds.iter().copied().find(|&p| !own.is_done(p)).unwrap_or(start);
+                }
+                if own.is_ready(start) {
+                    list.push(start);
+                }
+            }
+        }
+        list.sort_unstable();
+        list.dedup();
+        list.retain(|&v| !other.is_done(v));
+        self.spent += scanned / PER_NODE;
+    }
+
+    /// Runs those of `list` that fit and do not raise the live bytes; whether there were any.
+    fn run_free(&mut self, f: usize, list: &[u32]) -> bool {
+        let from = self.seq.len();
+        for &v in list {
+            let cursor = &mut self.fronts[f].cursor;
+            let grouped = cursor.m.group[v as usize] != crate::model::NONE;
+            if grouped || cursor.in_group() || !cursor.class_allows(v, true) {
+                continue;
+            }
+            let look = cursor.look(v);
+            if look.net <= 0 && look.during <= self.budget {
+                cursor.apply(v);
+                self.seq.push(v);
+            }
+        }
+        self.seq.len() > from
     }
 
     /// Runs one chain that ends no higher than it began, if there is one. Every op of a chain becomes ready through the op before
@@ -336,16 +397,23 @@ impl Search<'_, '_> {
                 [a, b] if f == 0 => (&mut a.cursor, &b.cursor),
                 [a, b] => (&mut b.cursor, &a.cursor),
             };
-            if own.look(v).during > self.budget {
+            // An op that makes no other ready ends the chain or leads nowhere; one that ends it at its start was free.
+            let leads = own.m.succs.row(v as usize).iter().any(|&w| own.waits_for_one(w) && !other.is_done(w));
+            if !leads && v == start {
+                return false;
+            }
+            let look = own.look(v);
+            let ends = own.live + look.net <= begin;
+            if look.during > self.budget || !(leads || ends) {
                 return false;
             }
             own.apply(v);
             self.seq.push(v);
-            if own.live <= begin {
+            if ends {
                 return true;
             }
             let model = own.m;
-            let fresh = |own: &Cursor<'_>, w: u32| own.ready[w as usize / 64] >> (w % 64) & 1 == 1 && !other.is_done(w);
+            let fresh = |own: &Cursor<'_>, w: u32| own.is_ready(w) && !other.is_done(w);
             let mut best: Option<(i64, u32)> = None;
             for &w in model.succs.row(v as usize) {
                 if fresh(own, w) {
