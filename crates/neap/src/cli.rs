@@ -3,6 +3,7 @@
 //! Flags that MLIR's own tool has are spelled as there. Pass flags come from the registry, one per pass, and run in the order in
 //! which they are written.
 
+mod compare;
 mod conflicts;
 mod emit;
 mod flags;
@@ -16,6 +17,7 @@ use neap_passes::profile::Profile;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use compare::{Compare, Format};
 pub use emit::Emit;
 pub use pack::Pack;
 pub use values::{ArenaFlag, BucketsFlag, Budget, DimFlag, PinFlag, ReuseFlag};
@@ -28,6 +30,8 @@ pub enum Request {
     Plan(Box<Plan>),
     /// `neap check`.
     Check(Box<Check>),
+    /// `neap compare`.
+    Compare(Compare),
     /// `neap emit`.
     Emit(Box<Emit>),
     /// `neap report`.
@@ -247,12 +251,21 @@ pub fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommands([opt(), plan(), emit::command(), emit::report(), check(), import(), pack::command()])
+        .subcommands([
+            opt(),
+            plan(),
+            emit::command(),
+            emit::report(),
+            check(),
+            compare::command(),
+            import(),
+            pack::command(),
+        ])
 }
 
 /// What every verb ends with.
 const EXITS: &str = "Exit codes: 0 done and checked, 1 the input is wrong or a plan is refused, 2 the command line is wrong, \
-    3 a demand (budget, capacity, `must`) cannot be met, 4 a bug of ours, 130 interrupted";
+    3 a demand (budget, capacity, `must`, growth in `compare`) cannot be met, 4 a bug of ours, 130 interrupted";
 
 /// What the values of flags mean.
 const FORMS: &str = "Sizes and offsets are bytes: 262144, 256K or 256KiB. A value has the model's own name or its SSA name (`%3`, `%3#1`; \
@@ -361,6 +374,7 @@ pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Reque
         })),
         Some(("emit", matches)) => Request::Emit(Box::new(emit::read(matches))),
         Some(("report", matches)) => Request::Report(Box::new(emit::read_report(matches))),
+        Some(("compare", matches)) => Request::Compare(compare::read(matches)),
         Some(("check", matches)) => Request::Check(Box::new(Check {
             original: required(matches, "SOURCE"),
             planned: required(matches, "PLANNED"),

@@ -7,6 +7,7 @@
 pub mod apply;
 pub mod buckets;
 pub mod cli;
+pub mod compare;
 pub mod contents;
 pub mod demands;
 pub mod drive;
@@ -69,6 +70,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) 
         Request::Opt(request) => verbs::opt::run(request, streams),
         Request::Plan(request) => verbs::plan::run(request, streams),
         Request::Check(request) => verbs::check::run(request, streams),
+        Request::Compare(request) => verbs::compare::run(request, streams),
         Request::Emit(request) => verbs::emit::run(request, streams),
         Request::Report(request) => verbs::report::run(request, streams),
         Request::Import(request) => verbs::import::run(request, streams),

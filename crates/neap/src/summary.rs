@@ -24,6 +24,7 @@ pub use csv::csv;
 pub use full::full;
 pub use json::json;
 pub use stages::Stages;
+pub(crate) use text::shown;
 pub use text::text;
 
 /// A run of the planner on one module.

@@ -1,6 +1,7 @@
 //! What the user asks for, one file per verb.
 
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod emit;
 pub(crate) mod import;
 pub(crate) mod opt;

@@ -513,7 +513,7 @@ fn names(folder: &Path) -> Vec<String> {
 /// Every verb's help says how it ends, and no flag that takes a size leaves its unit open.
 #[test]
 fn help_says_defaults_units_and_exit_codes() {
-    for verb in ["opt", "plan", "emit", "report", "check", "import", "pack"] {
+    for verb in ["opt", "plan", "emit", "report", "check", "compare", "import", "pack"] {
         let (code, out, err) = neap(&[verb, "--help"], "");
         let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(code == 0 && err.is_empty() && out.contains("Exit codes: 0 done"), "{verb}: {out}");

@@ -270,7 +270,7 @@ fn freer(function: &Function) -> Option<String> {
 }
 
 /// A name as it may stand in a line of a terminal: no control characters, not longer than `most`.
-pub(super) fn shown(name: &str, most: usize) -> String {
+pub(crate) fn shown(name: &str, most: usize) -> String {
     let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     if name.chars().count() <= most {
         return name.chars().map(clean).collect();

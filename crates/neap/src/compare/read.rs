@@ -1,0 +1,149 @@
+//! Summaries as files: the fields that are compared, whoever wrote the others.
+
+use crate::exit::Failure;
+use crate::input;
+use serde::Deserialize;
+use std::path::Path;
+
+/// The format that is read.
+const VERSION: u32 = 1;
+
+/// A summary.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Summary {
+    /// The file that it is from.
+    #[serde(skip)]
+    pub file: String,
+    version: u32,
+    /// The functions; of several buckets, those of all, by names that tell them apart.
+    pub functions: Vec<Function>,
+    #[serde(default)]
+    buckets: Option<Buckets>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Buckets {
+    dim: String,
+    table: Vec<Bucket>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Bucket {
+    low: u64,
+    high: u64,
+    functions: Vec<Function>,
+}
+
+/// A function.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Function {
+    /// Without `@`.
+    pub name: String,
+    /// Its figures.
+    pub plan: Plan,
+    peak_step: Option<PeakStep>,
+    /// What has bytes of its own.
+    pub storages: Vec<Storage>,
+}
+
+/// Figures of a plan.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Plan {
+    /// Bytes of the arena.
+    pub arena: u64,
+    /// Most bytes held at one step.
+    pub peak: u64,
+    /// What no order can do better than.
+    pub lower_bound: u64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct PeakStep {
+    storages: Vec<usize>,
+}
+
+/// Values that share bytes.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Storage {
+    /// As the model calls its values.
+    pub names: Vec<String>,
+    /// What makes each.
+    made: Vec<String>,
+    /// What writes first.
+    op: String,
+    /// Type of the first value.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Bytes.
+    pub size: u64,
+}
+
+impl Summary {
+    /// Reads a summary.
+    ///
+    /// # Errors
+    /// The file is none, or one of another version.
+    pub fn read(path: &Path) -> Result<Summary, Failure> {
+        let (text, name) = (input::text(path)?, path.display());
+        let wrong = |why: String| {
+            Failure::input(format!("`{name}` is no summary of a plan: {why}"))
+                .help("`neap plan FILE -o SUMMARY.json` writes one")
+        };
+        let mut summary: Summary = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        if summary.version != VERSION {
+            return Err(wrong(format!("its version is {}, {VERSION} is read", summary.version)));
+        }
+        if let Some(buckets) = summary.buckets.take() {
+            summary.functions = buckets.functions();
+        }
+        for function in &summary.functions {
+            let held = function.peak_step.iter().flat_map(|peak| &peak.storages);
+            if let Some(at) = held.into_iter().find(|at| **at >= function.storages.len()) {
+                return Err(wrong(format!("@{} holds storage {at} at its peak and has none such", function.name)));
+            }
+        }
+        summary.file = name.to_string();
+        Ok(summary)
+    }
+}
+
+impl Buckets {
+    fn functions(self) -> Vec<Function> {
+        let mut all = Vec::new();
+        for bucket in self.table {
+            let range = format!("[{}={}..{}]", self.dim, bucket.low, bucket.high);
+            all.extend(bucket.functions.into_iter().map(|mut function| {
+                function.name += &range;
+                function
+            }));
+        }
+        all
+    }
+}
+
+impl Function {
+    /// What is held at the peak, largest first.
+    pub fn at_peak(&self) -> Vec<&Storage> {
+        let held = self.peak_step.iter().flat_map(|peak| &peak.storages);
+        held.map(|at| &self.storages[*at]).collect()
+    }
+
+    /// Values with the steps at which they are made.
+    pub fn made(&self) -> impl Iterator<Item = (String, u32)> {
+        let pairs = self.storages.iter().flat_map(|storage| storage.names.iter().zip(&storage.made));
+        pairs.filter_map(|(name, made)| Some((name.clone(), made.split_once('@')?.1.parse().ok()?)))
+    }
+}
+
+impl Storage {
+    /// What people call it.
+    pub fn name(&self) -> String {
+        self.names.first().cloned().unwrap_or_else(|| format!("scratch of {}", self.op))
+    }
+
+    /// What it is found again by: its values, or whose scratch it is.
+    pub fn keys(&self) -> impl Iterator<Item = String> {
+        let scratch = self.names.is_empty().then(|| self.name());
+        self.names.iter().cloned().chain(scratch)
+    }
+}

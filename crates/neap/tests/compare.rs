@@ -1,0 +1,209 @@
+//! Figures agree wherever they are written: the three forms of a comparison, and of a plan; growth ends with 3.
+
+mod program;
+
+use program::neap;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// A chain with a side branch; `wide` is the size of its largest value.
+fn source(wide: u32, extra: bool) -> String {
+    let tail =
+        if extra { "%y = \"neap.opaque\"(%d, %s) : (tensor<32xi8>, tensor<64xi8>) -> tensor<32xi8>" } else { "" };
+    let last = if extra { "%y" } else { "%d" };
+    format!(
+        "func.func @main(%x: tensor<64xi8>) -> tensor<32xi8> {{
+  %s = \"neap.opaque\"(%x) : (tensor<64xi8>) -> tensor<64xi8>
+  %a = \"neap.opaque\"(%x) {{neap.scratch = 96 : i64}} : (tensor<64xi8>) -> tensor<{wide}xi8>
+  %b = \"neap.opaque\"(%a) : (tensor<{wide}xi8>) -> tensor<128xi8>
+  %c = \"neap.opaque\"(%b, %s) : (tensor<128xi8>, tensor<64xi8>) -> tensor<32xi8>
+  %d = \"neap.opaque\"(%c) : (tensor<32xi8>) -> tensor<32xi8>
+  {tail}
+  return {last} : tensor<32xi8>
+}}
+"
+    )
+}
+
+fn plan(folder: &Path, name: &str, text: &str, flags: &[&str]) -> Value {
+    fs::write(folder.join("in.mlir"), text).expect("written");
+    let (code, _, err) = neap(folder, &[&["plan", "in.mlir", "-o", name, "-o", "o.csv"][..], flags].concat());
+    assert_eq!(code, 0, "{err}");
+    serde_json::from_str(&fs::read_to_string(folder.join(name)).expect("written")).expect("JSON")
+}
+
+fn rows(folder: &Path, args: &[&str]) -> (i32, Vec<Value>) {
+    let (code, out, err) = neap(folder, &[&["compare", "old.json", "new.json", "--format=json"][..], args].concat());
+    let value: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"));
+    (code, value["rows"].as_array().expect("rows").clone())
+}
+
+fn of<'a>(rows: &'a [Value], what: &str) -> Vec<&'a Value> {
+    rows.iter().filter(|row| row["what"] == what).collect()
+}
+
+#[test]
+fn growth_is_3_and_what_grew_adds_up() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let old = plan(folder.path(), "old.json", &source(256, false), &[]);
+    let new = plan(folder.path(), "new.json", &source(300, true), &[]);
+    let (code, rows) = rows(folder.path(), &[]);
+    assert_eq!(code, 3);
+    for (what, key) in [("arena", "arena"), ("peak", "peak"), ("floor", "lower_bound")] {
+        let row = of(&rows, what)[0];
+        assert_eq!(row["old"], old["functions"][0]["plan"][key], "{what}");
+        assert_eq!(row["new"], new["functions"][0]["plan"][key], "{what}");
+    }
+    let delta = |row: &Value| row["delta"].as_i64().expect("a number");
+    let parts: i64 =
+        rows.iter().filter(|row| row["what"].as_str().is_some_and(|what| what.starts_with("at-peak"))).map(delta).sum();
+    assert_eq!(parts, delta(of(&rows, "peak")[0]), "what is held at the peak adds up");
+    assert_eq!(delta(of(&rows, "arena")[0]), delta(of(&rows, "peak")[0]) + delta(of(&rows, "lost")[0]));
+    let resized = of(&rows, "resized");
+    assert!(
+        resized.iter().any(|row| row["name"] == "%a"
+            && delta(row) == 44
+            && row["why"].as_str().is_some_and(|why| why.contains("tensor<300xi8>"))),
+        "{resized:?}"
+    );
+    assert!(of(&rows, "value-new").iter().any(|row| row["name"] == "%y"));
+    // The other way round nothing grows.
+    let (code, out, _) = neap(folder.path(), &["compare", "new.json", "old.json"]);
+    assert!(code == 0 && out.contains("no arena grew by more than 0%") && out.contains("values gone"), "{out}");
+}
+
+#[test]
+fn a_limit_is_met_to_the_byte() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arena = |value: &Value| value["functions"][0]["plan"]["arena"].as_u64().expect("bytes");
+    let old = arena(&plan(folder.path(), "old.json", &source(256, false), &[]));
+    let new = arena(&plan(folder.path(), "new.json", &source(300, false), &[]));
+    assert_eq!(new, old + 44);
+    let code = |limit: &str| neap(folder.path(), &["compare", "old.json", "new.json", "--max-growth", limit]).0;
+    assert_eq!([code("44"), code("43"), code("100%"), code("0.01%")], [0, 3, 0, 3]);
+    assert_eq!([code("1"), code("x%"), code("-1%")], [3, 2, 2]);
+}
+
+#[test]
+fn another_order_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = |swap: bool| {
+        let lines = [
+            "%a = \"neap.opaque\"(%x) : (tensor<64xi8>) -> tensor<64xi8>",
+            "%b = \"neap.opaque\"(%x) : (tensor<64xi8>) -> tensor<64xi8>",
+        ];
+        let lines = if swap { [lines[1], lines[0]] } else { lines };
+        format!(
+            "func.func @main(%x: tensor<64xi8>) -> (tensor<64xi8>, tensor<64xi8>) {{\n{}\n{}\nreturn %a, %b : tensor<64xi8>, tensor<64xi8>\n}}\n",
+            lines[0], lines[1]
+        )
+    };
+    let flags = ["--pass-pipeline=assign-offsets"];
+    plan(folder.path(), "old.json", &text(false), &flags);
+    plan(folder.path(), "new.json", &text(true), &flags);
+    let (code, rows) = rows(folder.path(), &[]);
+    assert_eq!(code, 0);
+    let moved = of(&rows, "moved");
+    assert!(
+        moved.len() == 1
+            && moved[0]["new"] == 1
+            && moved[0]["why"].as_str().is_some_and(|why| why.contains("of 2 values")),
+        "{moved:?}"
+    );
+    plan(folder.path(), "new.json", &text(false), &flags);
+    assert!(self::rows(folder.path(), &[]).1.iter().all(|row| row["delta"] == 0), "the same plan");
+}
+
+/// Every row in CSV and JSON, every figure in the text.
+#[test]
+fn a_comparison_says_the_same_in_text_json_and_csv() {
+    let folder = tempfile::tempdir().expect("a folder");
+    plan(folder.path(), "old.json", &source(256, false), &[]);
+    plan(folder.path(), "new.json", &source(3000, true), &[]);
+    let (_, rows) = rows(folder.path(), &[]);
+    let (code, table, _) = neap(folder.path(), &["compare", "old.json", "new.json", "--format=csv"]);
+    assert_eq!(code, 3);
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let headers: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
+    let records: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a row")).collect();
+    assert_eq!(records.len(), rows.len());
+    for (record, row) in records.iter().zip(&rows) {
+        for (field, key) in record.iter().zip(&headers) {
+            let value = &row[key.as_str()];
+            let text = value
+                .as_str()
+                .map_or_else(|| if value.is_null() { String::new() } else { value.to_string() }, str::to_owned);
+            assert_eq!(field, text, "{key} of {row}");
+        }
+    }
+    let (_, text, _) = neap(folder.path(), &["compare", "old.json", "new.json"]);
+    let text = text.replace(',', "");
+    for row in &rows {
+        let delta = row["delta"].to_string();
+        assert!(text.contains(&delta), "{row} is not in\n{text}");
+    }
+    assert!(text.contains("GREW") && text.contains("the arena of @main grew by more than 0%"), "{text}");
+}
+
+/// What the peak is made of, in four forms: JSON, CSV, the full text, the page.
+#[test]
+fn a_plan_says_the_same_in_text_json_and_csv() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let summary = plan(folder.path(), "o.json", &source(256, false), &["--summary=full", "--summary-file=o.txt"]);
+    let function = &summary["functions"][0];
+    let storages = function["storages"].as_array().expect("storages");
+    let table = fs::read_to_string(folder.path().join("o.csv")).expect("written");
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let headers = reader.headers().expect("a header").clone();
+    let records: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a row")).collect();
+    assert_eq!(records.len(), storages.len());
+    let text = fs::read_to_string(folder.path().join("o.txt")).expect("written").replace(',', "");
+    let mut held = 0;
+    for (record, storage) in records.iter().zip(storages) {
+        let field = |name: &str| {
+            record.get(headers.iter().position(|header| header == name).expect("a column")).unwrap_or_default()
+        };
+        let number = |value: &Value| value.as_u64().expect("a number");
+        let (live, size, offset) = (&storage["live"], number(&storage["size"]), number(&storage["offset"]));
+        assert_eq!([field("lower"), field("upper")], [number(&live[0]).to_string(), number(&live[1]).to_string()]);
+        assert_eq!([field("size"), field("offset")], [size.to_string(), offset.to_string()]);
+        assert_eq!(
+            [Some(field("kind")), Some(field("op")), Some(field("arena"))],
+            [storage["kind"].as_str(), storage["op"].as_str(), storage["arena"].as_str()]
+        );
+        let at_peak = function["peak_step"]["storages"].as_array().expect("a list").contains(&storage["id"]);
+        held += if at_peak { size } else { 0 };
+        let line = text.lines().find(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            words.len() > 4
+                && words[0] == storage["id"].to_string()
+                && words[1] == offset.to_string()
+                && words[2] == size.to_string()
+        });
+        let line = line.unwrap_or_else(|| panic!("storage {} is not in\n{text}", storage["id"]));
+        assert!(line.contains(&format!("{}..{}", live[0], live[1])) && line.ends_with(" *") == at_peak, "{line}");
+    }
+    assert_eq!(Some(held), function["plan"]["peak"].as_u64(), "what is held at the peak adds up");
+}
+
+#[test]
+fn what_is_no_summary_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let summary = plan(folder.path(), "old.json", &source(256, false), &[]);
+    let wrong = |name: &str, value: &str| {
+        fs::write(folder.path().join(name), value).expect("written");
+        let (code, out, err) = neap(folder.path(), &["compare", "old.json", name]);
+        assert!(code == 1 && out.is_empty() && err.contains("is no summary of a plan"), "{name}: {code} {err}");
+        err
+    };
+    wrong("no.json", "{}");
+    wrong("text.json", "func.func");
+    assert!(
+        wrong("next.json", &summary.to_string().replacen("\"version\":1", "\"version\":2", 1)).contains("version is 2")
+    );
+    let held = summary["functions"][0]["peak_step"]["storages"].to_string();
+    wrong("peak.json", &summary.to_string().replacen(&format!("\"storages\":{held}"), "\"storages\":[99]", 1));
+    let (code, _, err) = neap(folder.path(), &["compare", "old.json", "missing.json"]);
+    assert!(code == 2 && err.contains("missing.json"), "{err}");
+}
