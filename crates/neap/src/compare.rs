@@ -119,6 +119,17 @@ fn by_name(summary: &Summary) -> FxHashMap<&str, &Function> {
     summary.functions.iter().map(|function| (function.name.as_str(), function)).collect()
 }
 
+/// A figure of a function, where it is known.
+type Figure = fn(&Function) -> Option<u64>;
+
+/// The figures that every function has.
+const FIGURES: [(What, Figure); 4] = [
+    (What::Arena, |function| Some(function.plan.arena)),
+    (What::Peak, |function| Some(function.plan.peak)),
+    (What::Lost, |function| Some(function.plan.arena.saturating_sub(function.plan.peak))),
+    (What::Floor, Function::floor),
+];
+
 /// A function before and now.
 struct Sides<'a> {
     name: &'a str,
@@ -134,20 +145,19 @@ impl Sides<'_> {
     }
 
     fn rows(&self, rows: &mut Vec<Row>) {
-        let figures: [(What, fn(&Function) -> u64); 4] = [
-            (What::Arena, |function| function.plan.arena),
-            (What::Peak, |function| function.plan.peak),
-            (What::Lost, |function| function.plan.arena.saturating_sub(function.plan.peak)),
-            (What::Floor, |function| function.plan.lower_bound),
-        ];
         let [old, new] = self.there;
         let why = match self.there {
             [false, _] => "the function is new",
             [_, false] => "the function is gone",
             _ => "",
         };
-        for (what, of) in figures {
-            rows.push(self.row(what, "", old.then(|| of(self.old)), new.then(|| of(self.new)), why));
+        for (what, of) in FIGURES {
+            let mut row = self.row(what, "", of(self.old).filter(|_| old), of(self.new).filter(|_| new), why);
+            if old && new && row.old.is_some() != row.new.is_some() {
+                // What is not known of one side is no difference.
+                (row.delta, row.why) = (0, "known of one side only".to_owned());
+            }
+            rows.push(row);
         }
         if !(old && new) {
             return;
@@ -156,7 +166,7 @@ impl Sides<'_> {
         self.resized(rows);
         self.values(rows);
         if let Some((moved, of)) = moved(self.old, self.new) {
-            let why = format!("of {of} values that both have, so many are made at another place in the order");
+            let why = format!("of {of} values that both have are made at another place");
             rows.push(Row { delta: i128::from(moved), ..self.row(What::Moved, "", Some(0), Some(moved), why) });
         }
     }
@@ -223,10 +233,14 @@ impl Sides<'_> {
                 function.storages.iter().flat_map(|storage| storage.names.iter().map(move |name| (name, storage)));
             all.filter(|(name, _)| !other.contains(*name)).map(|(name, storage)| (name.clone(), storage.size)).collect()
         };
-        for (name, size) in of(self.new, &before) {
+        let largest = |mut list: Vec<(String, u64)>| {
+            list.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
+            list
+        };
+        for (name, size) in largest(of(self.new, &before)) {
             rows.push(self.row(What::ValueNew, &name, None, Some(size), "bytes of the storage that it lies in"));
         }
-        for (name, size) in of(self.old, &now) {
+        for (name, size) in largest(of(self.old, &now)) {
             rows.push(self.row(What::ValueGone, &name, Some(size), None, "bytes of the storage that it lay in"));
         }
     }

@@ -174,13 +174,8 @@ fn a_plan_says_the_same_in_text_json_and_csv() {
         );
         let at_peak = function["peak_step"]["storages"].as_array().expect("a list").contains(&storage["id"]);
         held += if at_peak { size } else { 0 };
-        let line = text.lines().find(|line| {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            words.len() > 4
-                && words[0] == storage["id"].to_string()
-                && words[1] == offset.to_string()
-                && words[2] == size.to_string()
-        });
+        let start = [storage["id"].to_string(), offset.to_string(), size.to_string()];
+        let line = text.lines().find(|line| line.split_whitespace().take(3).eq(start.iter()));
         let line = line.unwrap_or_else(|| panic!("storage {} is not in\n{text}", storage["id"]));
         assert!(line.contains(&format!("{}..{}", live[0], live[1])) && line.ends_with(" *") == at_peak, "{line}");
     }

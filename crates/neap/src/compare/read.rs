@@ -53,8 +53,8 @@ pub struct Plan {
     pub arena: u64,
     /// Most bytes held at one step.
     pub peak: u64,
-    /// What no order can do better than.
-    pub lower_bound: u64,
+    lower_bound: u64,
+    order_proof: String,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -126,6 +126,11 @@ impl Function {
     pub fn at_peak(&self) -> Vec<&Storage> {
         let held = self.peak_step.iter().flat_map(|peak| &peak.storages);
         held.map(|at| &self.storages[*at]).collect()
+    }
+
+    /// What no order can do better than, where that is known.
+    pub fn floor(&self) -> Option<u64> {
+        (self.plan.order_proof != "none").then_some(self.plan.lower_bound)
     }
 
     /// Values with the steps at which they are made.

@@ -79,7 +79,9 @@ fn function(comparison: &Comparison, rows: &[Row], out: &mut String) {
     for (what, label) in [(What::Arena, "arena"), (What::Peak, "peak"), (What::Lost, "lost"), (What::Floor, "floor")] {
         for row in rows.iter().filter(|row| row.what == what) {
             let share = match row.old {
-                Some(old) if old > 0 && row.delta != 0 => format!("  {:+.2} %", row.delta as f64 / old as f64 * 100.0),
+                Some(old) if old > 0 && row.new.is_some() && row.delta != 0 => {
+                    format!("  {:+.2} %", row.delta as f64 / old as f64 * 100.0)
+                }
                 _ => String::new(),
             };
             let (old, new, delta) = (bytes(row.old), bytes(row.new), signed(row.delta));
@@ -89,8 +91,8 @@ fn function(comparison: &Comparison, rows: &[Row], out: &mut String) {
     let sections = [
         ("at the peak", &[What::AtPeakNow, What::AtPeakBefore, What::AtPeakResized][..]),
         ("other sizes", &[What::Resized]),
-        ("values new", &[What::ValueNew]),
-        ("values gone", &[What::ValueGone]),
+        ("values new, by the bytes of their storages", &[What::ValueNew]),
+        ("values gone, by the bytes of their storages", &[What::ValueGone]),
     ];
     for (title, kinds) in sections {
         let list: Vec<&Row> = rows.iter().filter(|row| kinds.contains(&row.what)).collect();
@@ -109,7 +111,12 @@ fn section(title: &str, list: &[&Row], out: &mut String) {
     let _ = writeln!(out, "  {title}: {} ({} B)", list.len(), signed(total));
     for row in list.iter().take(LISTED) {
         let name = crate::summary::shown(&row.name, 70);
-        let _ = writeln!(out, "    {:>14} B  {name}: {}", signed(row.delta), crate::summary::shown(&row.why, 90));
+        // Of a value that is new or gone the title says all.
+        let why = match row.what {
+            What::ValueNew | What::ValueGone => String::new(),
+            _ => format!(": {}", crate::summary::shown(&row.why, 90)),
+        };
+        let _ = writeln!(out, "    {:>14} B  {name}{why}", signed(row.delta));
     }
     if list.len() > LISTED {
         let rest: i128 = list[LISTED..].iter().map(|row| row.delta).sum();
