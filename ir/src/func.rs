@@ -10,11 +10,6 @@ impl Module {
         self.attr(op, "sym_name").and_then(Attr::as_str)
     }
 
-    /// The operation of the module body that defines a symbol. Linear: build a table to look up many.
-    pub fn symbol(&self, name: &str) -> Option<OpId> {
-        self.block_ops(self.body()).find(|op| self.sym_name(*op) == Some(name))
-    }
-
     /// Makes an empty function at the end of the module body: one block with the arguments, no terminator.
     pub fn create_func(&mut self, name: &str, inputs: &[Ty], results: &[Ty]) -> OpId {
         let function = Type::Function { inputs: inputs.to_vec(), results: results.to_vec() };

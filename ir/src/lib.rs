@@ -21,6 +21,7 @@ pub mod parse;
 pub mod plan;
 pub mod print;
 pub mod size;
+pub mod table;
 pub mod types;
 pub mod verify;
 pub mod work;

@@ -9,6 +9,7 @@
 
 mod build;
 mod edit;
+mod index;
 
 use crate::attr::Attr;
 use crate::loc::{Loc, Span};
@@ -16,6 +17,7 @@ use crate::name::{Name, Names};
 use crate::types::{Ty, Type, Types};
 use la_arena::{Arena, Idx};
 use smallvec::SmallVec;
+use std::sync::OnceLock;
 
 /// An operation's id.
 pub type OpId = Idx<Op>;
@@ -129,6 +131,7 @@ pub struct Module {
     regions: Arena<Region>,
     top: OpId,
     changes: u64,
+    index: OnceLock<index::Index>,
     /// The file's `{-# .. #-}` section, kept as text and not interpreted.
     pub resources: Option<String>,
 }
@@ -148,7 +151,8 @@ impl Module {
         let top = ops.alloc(Op::bare(name));
         let (types, values) = (Types::default(), Arena::default());
         let (blocks, regions) = (Arena::default(), Arena::default());
-        let mut module = Module { names, types, ops, values, blocks, regions, top, changes: 0, resources: None };
+        let index = OnceLock::new();
+        let mut module = Module { names, types, ops, values, blocks, regions, top, changes: 0, index, resources: None };
         let region = module.add_region(top);
         module.add_block(region, &[]);
         module
@@ -168,9 +172,8 @@ impl Module {
 
     /// Functions of the module body, in order: `func.func` operations that have a body.
     pub fn functions(&self) -> Vec<OpId> {
-        let Some(func) = self.names.get("func.func") else { return Vec::new() };
-        let is_func = |op: &OpId| self.ops[*op].name == func && !self.region_blocks(*op, 0).is_empty();
-        self.block_ops(self.body()).filter(is_func).collect()
+        let all = self.declared("func.func").iter().copied();
+        all.filter(|op| !self.region_blocks(*op, 0).is_empty()).collect()
     }
 
     /// Interned names.

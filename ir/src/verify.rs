@@ -42,20 +42,35 @@ use crate::types::Ty;
 pub use dominance::GRAPH_REGIONS;
 
 /// Checks all rules; the errors are in the order of the text.
+///
+/// # Errors
+/// All rules that are broken.
 pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
+    below(module, module.top())
+}
+
+/// Checks the rules on one function of the module body: what a pass that works on it could have broken. What else is in the module costs nothing.
+///
+/// # Errors
+/// All rules that are broken.
+pub fn verify_function(module: &Module, func: OpId) -> Result<(), Vec<Diagnostic>> {
+    below(module, func)
+}
+
+/// Checks an operation that reads nothing from outside, and all below it.
+fn below(module: &Module, root: OpId) -> Result<(), Vec<Diagnostic>> {
     let mut verifier = Verifier { module, errors: Vec::new(), names: None };
-    let ops = module.walk(module.top());
-    let symbols = symbols::Symbols::of(module, &ops);
-    verifier.structure(module.top());
+    let mut ops = vec![root];
+    ops.extend(module.walk(root));
+    let symbols = symbols::Symbols::of(module);
     for op in &ops {
         verifier.structure(*op);
         verifier.plan(*op, &symbols);
         verifier.neap(*op, &symbols);
     }
-    verifier.plan(module.top(), &symbols);
     verifier.symbols(&ops, &symbols);
     verifier.uses(&ops);
-    verifier.dominance();
+    verifier.dominance(root);
     verifier.errors.sort_by_key(|error| error.span.start);
     if verifier.errors.is_empty() { Ok(()) } else { Err(verifier.errors) }
 }

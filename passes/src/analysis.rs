@@ -16,14 +16,12 @@ pub mod timeline;
 pub mod uses;
 pub mod values;
 
-use crate::callees::Functions;
 use crate::profile::Profile as Runtime;
 use live::Live;
 use neap_ir::diag::Diagnostic;
 use neap_ir::facts::Facts;
 use neap_ir::{Module, OpId};
 use peak::Profile;
-use std::cell::OnceCell;
 use storage::{Scratch, Storages};
 use timeline::Timeline;
 use values::{Sharing, Values};
@@ -57,25 +55,10 @@ impl<'f> Flow<'f> {
         runtime: &Runtime,
         sharing: Sharing,
     ) -> Result<Flow<'f>, Diagnostic> {
-        Flow::with(module, func, facts, runtime, sharing, &OnceCell::new())
-    }
-
-    /// The same with the module's functions at hand, for one function after the other.
-    ///
-    /// # Errors
-    /// What [`Flow::new`] says.
-    pub fn with(
-        module: &Module,
-        func: OpId,
-        facts: &'f Facts,
-        runtime: &Runtime,
-        sharing: Sharing,
-        functions: &OnceCell<Functions>,
-    ) -> Result<Flow<'f>, Diagnostic> {
         let timeline = Timeline::new(module, func, facts)?;
         let values = Values::new(module, &timeline, sharing.views)?;
         let live = Live::new(module, &timeline, &values);
-        let scratch = scratch::of(module, &timeline, runtime, functions)?;
+        let scratch = scratch::of(module, &timeline, runtime)?;
         let storages = Storages::new(module, &timeline, &values, &live, sharing, &scratch)?;
         let profile = Profile::new(module, &timeline, &values, &storages)?;
         Ok(Flow { timeline, values, live, scratch, storages, profile })

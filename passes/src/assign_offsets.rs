@@ -85,7 +85,7 @@ impl Pass for AssignOffsets {
     fn run(&self, module: &mut Module, func: OpId, cx: &mut Context<'_>) -> Result<bool, Diagnostic> {
         planned_callees(module, func, cx)?;
         fresh_views(module, func, cx)?;
-        let flow = Flow::with(module, func, cx.facts, cx.profile, Sharing::PLANNED, &cx.summaries.functions)?;
+        let flow = Flow::new(module, func, cx.facts, cx.profile, Sharing::PLANNED)?;
         let arenas = arenas_of(module, func)?;
         let packing = Packing::new(module, &flow, &arenas, cx.profile)?;
         let method = self.method.or_else(|| packer_of(cx.profile)).unwrap_or(Method::Search);
@@ -163,8 +163,7 @@ fn planned_callees(module: &Module, func: OpId, cx: &Context<'_>) -> Result<(), 
         if facts.body.callees.is_empty() {
             continue;
         }
-        let functions = cx.summaries.functions.get_or_init(|| crate::callees::Functions::of(module));
-        for callee in functions.called_by(module, op, facts).into_iter().flatten() {
+        for callee in crate::callees::called_by(module, op, facts).into_iter().flatten() {
             if crate::analysis::scratch::arena_bytes(module, callee).is_none() {
                 let name = module.sym_name(callee).unwrap_or("?");
                 let message = format!("@{name} runs inside this function's arena and has no plan yet");

@@ -8,36 +8,19 @@ use neap_ir::facts::{Facts, OpFacts};
 use neap_ir::{Attr, Module, OpId};
 use rustc_hash::FxHashMap;
 
-/// The functions of a module by name.
-#[derive(Debug)]
-pub struct Functions {
-    all: Vec<OpId>,
-    by_name: FxHashMap<String, OpId>,
-}
-
-impl Functions {
-    /// The functions that have a body.
-    #[must_use]
-    pub fn of(module: &Module) -> Functions {
-        let all = module.functions();
-        let named = |func: &OpId| Some((module.sym_name(*func)?.to_owned(), *func));
-        let by_name = all.iter().filter_map(named).collect();
-        Functions { all, by_name }
+/// The functions that `op` runs, in the order of its attributes; `None` stands for one that has no body here.
+#[must_use]
+pub fn called_by(module: &Module, op: OpId, facts: &OpFacts) -> Vec<Option<OpId>> {
+    if facts.body.callees.is_empty() || !module.op_regions(op).is_empty() {
+        return Vec::new();
     }
-
-    /// The functions that `op` runs, in the order of its attributes; `None` stands for one that has no body here.
-    #[must_use]
-    pub fn called_by(&self, module: &Module, op: OpId, facts: &OpFacts) -> Vec<Option<OpId>> {
-        if facts.body.callees.is_empty() || !module.op_regions(op).is_empty() {
-            return Vec::new();
-        }
-        let attrs = facts.body.callees.iter().filter_map(|key| module.attr(op, key));
-        let names = attrs.flat_map(|attr| match attr {
-            Attr::Array(items) => items.as_slice(),
-            one => std::slice::from_ref(one),
-        });
-        names.map(|attr| self.by_name.get(attr.as_symbol().or(attr.as_str())?).copied()).collect()
-    }
+    let attrs = facts.body.callees.iter().filter_map(|key| module.attr(op, key));
+    let names = attrs.flat_map(|attr| match attr {
+        Attr::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    });
+    let has_body = |op: &OpId| module.op_name(*op) == "func.func" && module.entry(*op).is_some();
+    names.map(|attr| module.symbol(attr.as_symbol().or(attr.as_str())?).filter(has_body)).collect()
 }
 
 /// The facts of an operation.
@@ -51,20 +34,20 @@ pub fn facts_of<'a>(module: &Module, facts: &'a Facts, op: OpId) -> &'a OpFacts 
 /// # Errors
 /// Functions that call each other in a circle, with the circle.
 pub fn callees_first(module: &Module, facts: &Facts) -> Result<Vec<OpId>, Diagnostic> {
-    let functions = Functions::of(module);
+    let functions = module.functions();
     let mut calls: FxHashMap<OpId, Vec<(OpId, OpId)>> = FxHashMap::default();
-    for func in &functions.all {
+    for func in &functions {
         let mut found = Vec::new();
         for op in module.walk(*func) {
             let facts = facts_of(module, facts, op);
-            let called = functions.called_by(module, op, facts);
+            let called = called_by(module, op, facts);
             found.extend(called.into_iter().flatten().map(|callee| (callee, op)));
         }
         calls.insert(*func, found);
     }
     let mut order = Vec::new();
     let mut seen: FxHashMap<OpId, Mark> = FxHashMap::default();
-    for func in &functions.all {
+    for func in &functions {
         visit(module, *func, &calls, &mut seen, &mut order)?;
     }
     Ok(order)

@@ -10,12 +10,12 @@
 
 mod resolve;
 
-use crate::callees::{Functions, facts_of};
+use crate::callees::{called_by, facts_of};
 use neap_ir::facts::{Access, Facts, Key, Role};
 use neap_ir::{Def, Module, OpId, ValueId};
 use resolve::Resolve;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// Something outside the values of the program that an operation may touch.
@@ -53,7 +53,6 @@ pub struct FuncEffects {
 /// What calls do, for the functions asked about so far. No pass gives a function effects that it has not, so it may be kept while passes run.
 #[derive(Debug, Default)]
 pub struct Summaries {
-    pub(crate) functions: OnceCell<Functions>,
     known: RefCell<FxHashMap<OpId, Effects>>,
 }
 
@@ -95,14 +94,13 @@ impl Summaries {
     /// The effects of `func` and all it runs. With `follow`, reading an alias of a variable's state reads the variable.
     #[must_use]
     pub fn effects(&self, module: &Module, facts: &Facts, func: OpId, follow: bool) -> FuncEffects {
-        let functions = self.functions.get_or_init(|| Functions::of(module));
         // Callees first, on a stack of our own. A circle of calls never gets here: the runner refuses it. Were there one, what closes it would
         // count as unknown.
         let mut open = vec![func];
         let mut entered: FxHashSet<OpId> = FxHashSet::default();
         while let Some(at) = open.last().copied() {
             let fresh = entered.insert(at);
-            let wanted = if fresh { self.unknown(module, facts, functions, at) } else { Vec::new() };
+            let wanted = if fresh { self.unknown(module, facts, at) } else { Vec::new() };
             let before = open.len();
             open.extend(wanted.into_iter().filter(|callee| !entered.contains(callee)));
             if open.len() > before {
@@ -110,20 +108,20 @@ impl Summaries {
             }
             open.pop();
             if at != func && !self.known.borrow().contains_key(&at) {
-                let found = one(module, facts, functions, at, &self.known.borrow(), true);
+                let found = one(module, facts, at, &self.known.borrow(), true);
                 let summary = found.summary(module, facts, at);
                 self.known.borrow_mut().insert(at, summary);
             }
         }
-        one(module, facts, functions, func, &self.known.borrow(), follow)
+        one(module, facts, func, &self.known.borrow(), follow)
     }
 
     /// The callees of a function that have no summary yet.
-    fn unknown(&self, module: &Module, facts: &Facts, functions: &Functions, func: OpId) -> Vec<OpId> {
+    fn unknown(&self, module: &Module, facts: &Facts, func: OpId) -> Vec<OpId> {
         let known = self.known.borrow();
         let mut found = Vec::new();
         for op in module.walk(func) {
-            let called = functions.called_by(module, op, facts_of(module, facts, op));
+            let called = called_by(module, op, facts_of(module, facts, op));
             found.extend(called.into_iter().flatten().filter(|callee| !known.contains_key(callee)));
         }
         found.sort_unstable();
@@ -132,14 +130,7 @@ impl Summaries {
     }
 }
 
-fn one(
-    module: &Module,
-    facts: &Facts,
-    functions: &Functions,
-    func: OpId,
-    summaries: &FxHashMap<OpId, Effects>,
-    follow: bool,
-) -> FuncEffects {
+fn one(module: &Module, facts: &Facts, func: OpId, summaries: &FxHashMap<OpId, Effects>, follow: bool) -> FuncEffects {
     let ops = module.walk(func);
     let resolve = Resolve::new(module, facts);
     let aliases = if follow { aliases(&resolve, &ops) } else { FxHashMap::default() };
@@ -148,7 +139,7 @@ fn one(
     for op in ops.into_iter().rev() {
         let mut effects = found.ops.remove(&op).unwrap_or_default();
         own(&resolve, op, &found.aliases, &mut effects);
-        called(&resolve, op, functions, summaries, &mut effects);
+        called(&resolve, op, summaries, &mut effects);
         if effects.is_empty() {
             continue;
         }
@@ -227,14 +218,8 @@ fn own(resolve: &Resolve<'_>, op: OpId, aliases: &FxHashMap<ValueId, Box<str>>, 
 }
 
 /// The effects of the functions that an operation runs, in terms of the caller.
-fn called(
-    resolve: &Resolve<'_>,
-    op: OpId,
-    functions: &Functions,
-    summaries: &FxHashMap<OpId, Effects>,
-    effects: &mut Effects,
-) {
-    for callee in functions.called_by(resolve.module, op, resolve.of(op)) {
+fn called(resolve: &Resolve<'_>, op: OpId, summaries: &FxHashMap<OpId, Effects>, effects: &mut Effects) {
+    for callee in called_by(resolve.module, op, resolve.of(op)) {
         let Some(sum) = callee.and_then(|callee| summaries.get(&callee)) else {
             add(effects, Resource::All, Access::Write);
             continue;

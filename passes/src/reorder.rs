@@ -175,5 +175,5 @@ impl Pass for Reorder {
 
 /// The function as it stands, with what is taken.
 fn flow<'f>(module: &Module, func: OpId, cx: &Context<'f>) -> Result<Flow<'f>, Diagnostic> {
-    Flow::with(module, func, cx.facts, cx.profile, Sharing::PLANNED, &cx.summaries.functions)
+    Flow::new(module, func, cx.facts, cx.profile, Sharing::PLANNED)
 }

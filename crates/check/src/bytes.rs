@@ -373,6 +373,11 @@ impl<'a, 'b> Bytes<'a, 'b> {
         self.memories.iter_mut().for_each(Memory::join);
     }
 
+    /// Arguments that a loop's bodies begin with lie apart.
+    pub(crate) fn arguments(&mut self, op: OpId, step: u32) {
+        overlap::arguments(self.homes, op, step, &mut self.violations);
+    }
+
     /// Poisons all that bodies of `op` write: results, scratch.
     pub(crate) fn poison_bodies(&mut self, op: OpId, step: u32) {
         for (home, stamp) in overlap::footprint(self.homes, op, step) {

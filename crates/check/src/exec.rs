@@ -20,10 +20,10 @@ use crate::overlap;
 use crate::rope::{Bits, Rope};
 use crate::sizes::Sizes;
 use crate::state::State;
-use crate::table::Table;
 use crate::violation::Violation;
 use buffers::{Buffers, Snapshot};
 use neap_ir::facts::{Access, OpFacts, Role, Run};
+use neap_ir::table::Table;
 use neap_ir::{BlockId, Def, Module, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 

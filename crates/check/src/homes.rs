@@ -5,10 +5,10 @@ use crate::effects::is_buffer;
 use crate::exec::raw;
 use crate::names;
 use crate::sizes::Sizes;
-use crate::table::{Table, number};
 use crate::violation::{Range, Violation};
 use neap_ir::facts::{Facts, OpFacts, Role, Run};
 use neap_ir::size::SizeError;
+use neap_ir::table::{Table, number};
 use neap_ir::{Attr, Def, Module, OpId, Span, Type, ValueId, plan};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
@@ -66,8 +66,10 @@ pub(crate) struct Homes<'a> {
 /// The arenas that a module declares, or the one that it has without.
 fn arenas(module: &Module) -> Vec<Arena> {
     let number = |op, key| module.attr(op, key).and_then(Attr::as_i64).and_then(|value| u64::try_from(value).ok());
-    let declared = module.block_ops(module.body()).filter(|op| module.op_name(*op) == plan::ARENA);
-    let mut found: Vec<Arena> = declared
+    let mut found: Vec<Arena> = module
+        .declared(plan::ARENA)
+        .iter()
+        .copied()
         .map(|op| Arena {
             name: module.sym_name(op).unwrap_or("?").to_owned(),
             align: number(op, "align").unwrap_or(1).max(1),

@@ -47,7 +47,6 @@ mod rope;
 mod shape;
 mod sizes;
 mod state;
-mod table;
 mod violation;
 
 pub use certificate::{Certificate, Edge, Node, Owner, SetFlow, Taken, VERSION};
@@ -151,8 +150,20 @@ pub fn check_semantics(source: &Module, transformed: &Module, facts: &Facts) -> 
 /// # Errors
 /// The rule that it breaks: another graph, a flow that is none, a set of candidates without a flow, or less than it claims.
 pub fn verify(planned: &Module, facts: &Facts, certificate: &Certificate) -> Result<u64, Box<Violation>> {
-    let name = &certificate.function;
-    let func = planned.functions().into_iter().find(|func| planned.sym_name(*func) == Some(name));
+    proved(&Calls::of(planned, facts)?, certificate)
+}
+
+/// Verifies certificates of a planned module, in their order, each as [`verify`] does; what functions call is looked at once for all.
+pub fn verify_all(planned: &Module, facts: &Facts, certificates: &[Certificate]) -> Vec<Result<u64, Box<Violation>>> {
+    match Calls::of(planned, facts) {
+        Ok(calls) => certificates.iter().map(|certificate| proved(&calls, certificate)).collect(),
+        Err(circle) => certificates.iter().map(|_| Err(circle.clone())).collect(),
+    }
+}
+
+fn proved(calls: &Calls<'_>, certificate: &Certificate) -> Result<u64, Box<Violation>> {
+    let (planned, name) = (calls.module, &certificate.function);
+    let func = calls.func(name);
     let span = planned.op(func.unwrap_or(planned.top())).span;
     let fail = |why: String| Box::new(Violation::Certificate { function: format!("@{name}"), why, span });
     let func = func.ok_or_else(|| fail("there is no such function".to_owned()))?;
@@ -160,8 +171,7 @@ pub fn verify(planned: &Module, facts: &Facts, certificate: &Certificate) -> Res
     if stamp.is_some_and(|stamp| stamp != certificate.fingerprint) {
         return Err(fail("it was made for another graph".to_owned()));
     }
-    let calls = Calls::of(planned, facts)?;
-    let homes = homes::Homes::sized(&calls, func, &sizes::UPPER);
+    let homes = homes::Homes::sized(calls, func, &sizes::UPPER);
     let network = network::Network::new(&homes).map_err(fail)?;
     let proved = network.proved(certificate).map_err(fail)?;
     if proved < certificate.lower_bound {
@@ -170,11 +180,12 @@ pub fn verify(planned: &Module, facts: &Facts, certificate: &Certificate) -> Res
     Ok(proved)
 }
 
-/// The half-open steps for which the storage of each value with bytes in an arena is there, whatever the plan states; none where calls cannot
-/// be resolved, which the check itself refuses.
-pub fn lives(planned: &Module, facts: &Facts, func: OpId) -> Vec<(neap_ir::ValueId, (u32, u32))> {
-    Calls::of(planned, facts)
-        .map_or_else(|_| Vec::new(), |calls| live::lives(&homes::Homes::new(&calls, func, &sizes::UPPER)))
+/// The half-open steps for which the storage of each value with bytes in an arena is there, in all of some functions and whatever the plan states;
+/// none where calls cannot be resolved, which the check itself refuses.
+pub fn lives(planned: &Module, facts: &Facts, functions: &[OpId]) -> Vec<(neap_ir::ValueId, (u32, u32))> {
+    let Ok(calls) = Calls::of(planned, facts) else { return Vec::new() };
+    let homes = |func: &OpId| homes::Homes::new(&calls, *func, &sizes::UPPER);
+    functions.iter().flat_map(|func| live::lives(&homes(func))).collect()
 }
 
 /// Whether the plan was made for this graph, as far as it says.

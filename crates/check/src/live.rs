@@ -13,10 +13,10 @@ use crate::exec::raw;
 use crate::homes::{Home, Homes};
 use crate::names;
 use crate::overlap;
-use crate::table::Table;
 use crate::violation::Violation;
 use crate::{Numbers, Options};
 use neap_ir::facts::{Role, Run};
+use neap_ir::table::Table;
 use neap_ir::{Attr, BlockId, Def, OpId, ValueId, plan};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -97,3 +97,71 @@ fn a_view_of_a_variable_is_read_before_the_variable_is_written() {
         |v| matches!(v, Violation::OwnState { resource, .. } if resource.contains('g')),
     );
 }
+
+/// Nobody reads what the loop carries, but how often it runs, and with what, decides what it leaves in the variable.
+#[test]
+fn a_loop_that_only_has_effects_is_told_by_what_it_carries() {
+    let looped = r#""neap.var"() {sym_name = "g", type = tensor<8xi8>} : () -> ()
+func.func @main(%x: tensor<8xi8>) {
+  %y = "neap.while"(%x) ({
+  ^bb0(%a: tensor<8xi8>):
+    %c = "neap.opaque"(%a) {kind = "c"} : (tensor<8xi8>) -> i1
+    "neap.yield"(%c) : (i1) -> ()
+  }, {
+  ^bb0(%b: tensor<8xi8>):
+    "neap.write"(%x) {var = @g} : (tensor<8xi8>) -> ()
+    %d = "neap.opaque"(%b) {kind = "d"} : (tensor<8xi8>) -> tensor<8xi8>
+    "neap.yield"(%d) : (tensor<8xi8>) -> ()
+  }) : (tensor<8xi8>) -> tensor<8xi8>
+  return
+}"#;
+    agrees(looped, looped);
+    // The condition looks at what the loop began with.
+    differs(looped, &looped.replace("\"neap.opaque\"(%a)", "\"neap.opaque\"(%x)"));
+    // It decides by something else of what is carried.
+    differs(looped, &looped.replace("kind = \"c\"", "kind = \"e\""));
+    // What is carried on is something else.
+    differs(looped, &looped.replace("kind = \"d\"", "kind = \"e\""));
+    let counted = looped
+        .replace("\"neap.while\"(%x) ({\n  ^bb0(%a: tensor<8xi8>):\n    %c = \"neap.opaque\"(%a) {kind = \"c\"} : (tensor<8xi8>) -> i1\n    \"neap.yield\"(%c) : (i1) -> ()\n  }, {\n  ^bb0(", "\"neap.for\"(%n, %x) ({\n  ^bb0(%i: index, ")
+        .replace("\"neap.write\"(%x)", "\"neap.write\"(%b)")
+        .replace("}) : (tensor<8xi8>) -> tensor<8xi8>\n  return", "}) : (index, tensor<8xi8>) -> tensor<8xi8>\n  return")
+        .replace("@main(", "@main(%n: index, ");
+    agrees(&counted, &counted);
+    differs(&counted, &counted.replace("kind = \"d\"", "kind = \"e\""));
+}
+
+/// A trip begins with all that the loop carries, also with what no operation of it reads: it becomes a result when the loop ends.
+#[test]
+fn what_a_loop_carries_lies_apart_though_nobody_reads_it() {
+    let source = r#"func.func @main(%n: index {neap.io = "external"}, %x: tensor<8xi8> {neap.io = "external"}, %y: tensor<8xi8> {neap.io = "external"}) -> (tensor<8xi8> {neap.io = "external"}, tensor<8xi8> {neap.io = "external"}) {
+  %r:2 = "neap.for"(%n, %x, %y) ({
+  ^bb0(%i: index, %a: tensor<8xi8>, %b: tensor<8xi8>):
+    %d = "neap.opaque"(%b) : (tensor<8xi8>) -> tensor<8xi8>
+    "neap.yield"(%b, %d) : (tensor<8xi8>, tensor<8xi8>) -> ()
+  }) : (index, tensor<8xi8>, tensor<8xi8>) -> (tensor<8xi8>, tensor<8xi8>)
+  return %r#0, %r#1 : tensor<8xi8>, tensor<8xi8>
+}"#;
+    let plan = |first: u32, arena: u32| {
+        source
+            .replace("%d = \"neap.opaque\"(%b)", "%d = \"neap.opaque\"(%b) {neap.offsets = array<i64: 16>}")
+            .replace(
+                "  }) : (",
+                &format!(
+                    "  }}) {{neap.arg_offsets = array<i64: 24, {first}, 0>, neap.offsets = array<i64: -1, -1>}} : ("
+                ),
+            )
+            .replace(
+                "\"external\"}) {",
+                &format!(
+                    "\"external\"}}) attributes {{neap.arena_bytes = {arena} : i64, neap.peak = {arena} : i64}} {{"
+                ),
+            )
+    };
+    accepted(source, &plan(8, 32));
+    refused(
+        source,
+        &plan(0, 32),
+        |violation| matches!(violation, Violation::Overlap { why, .. } if why.contains("a trip begins with both")),
+    );
+}

@@ -7,7 +7,7 @@ mod broken;
 
 use neap_import::read_tflite;
 use neap_ir::{Attr, Module, OpId};
-use support::{G, O, Opt, T, model, sample, with_control};
+use support::{EXTERNAL, G, O, Opt, T, model, sample, with_control};
 
 fn ops<'a>(module: &'a Module, func: &str) -> Vec<(&'a str, OpId)> {
     let func = module.symbol(func).expect("the function");
@@ -166,6 +166,25 @@ fn files_with_weights_are_named() {
     for end in 8..bytes.len() {
         assert!(neap_import::external_files(&bytes[..end]).iter().all(|name| name == "weights.bin"));
     }
+}
+
+/// Weights in a file beside the model are constants: they take no bytes of the arena, and nothing may produce them.
+#[test]
+fn weights_beside_the_model_are_constants() {
+    let graph = |outputs: Vec<i32>| G {
+        name: "main",
+        tensors: vec![T("a", vec![4], 0, 0), T("b", vec![4], 0, 0), T("w", vec![4], 0, EXTERNAL + 3)],
+        inputs: vec![0],
+        outputs: vec![1],
+        operators: vec![O(0, vec![0, 2], outputs, Opt::None)],
+        variables: vec![],
+    };
+    let module = read_tflite(&model(&[graph(vec![1])], &[vec![]])).expect("a good file");
+    let names: Vec<&str> = ops(&module, "main").iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["neap.constant", "tfl.add", "func.return"]);
+    let mut errors = errors(graph(vec![2]));
+    errors.retain(|error| error.contains("a constant, but also produced by operator 0"));
+    assert_eq!(errors.len(), 1);
 }
 
 /// The seeded corpus: none may panic; a file that still reads is not broken.

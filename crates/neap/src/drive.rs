@@ -244,8 +244,13 @@ fn passes(
     watch: &mut Watch<'_, '_>,
 ) -> Result<Vec<PassReport>, Failure> {
     let ran = catch_unwind(AssertUnwindSafe(|| pipeline::run(module, job.pipeline, run, watch)));
+    // After each pass its function was verified; in the end, all of it.
+    let whole = || if run.verify_each { neap_ir::verify::verify(module) } else { Ok(()) };
     let failure = match ran {
-        Ok(Ok(reports)) => return Ok(reports),
+        Ok(Ok(reports)) => match whole() {
+            Ok(()) => return Ok(reports),
+            Err(diagnostics) => Failure::new(Exit::Bug, diagnostics),
+        },
         Ok(Err(error)) => failed(&error),
         Err(_) => bug(Diagnostic::error(neap_ir::Span::default(), "a pass broke down")),
     };

@@ -18,6 +18,7 @@ use neap_ir::plan::{self, View};
 use neap_ir::{Attr, Def, Module, OpId, ValueId};
 use neap_passes::analysis::names::op_name;
 use neap_passes::pipeline::{self, Pipeline, Quiet, Run};
+use order::Times;
 use rustc_hash::FxHashMap;
 use table::Row;
 
@@ -32,7 +33,7 @@ pub(crate) fn planned(source: &Module, table: &Table, run: Run<'_>) -> Result<(M
     let mut module = with_candidates(source, run)?;
     let mut places = Places::default();
     places.read(&module, table)?;
-    order::set(&mut module, run.facts, &places.steps)?;
+    order::set(&mut module, run.facts, &places.times)?;
     places.write(source, &mut module);
     for func in module.functions() {
         let name = module.sym_name(func).unwrap_or_default().to_owned();
@@ -74,8 +75,7 @@ struct Place {
 struct Places {
     values: FxHashMap<ValueId, Place>,
     scratch: FxHashMap<OpId, Place>,
-    /// The first step of operations, where it is said.
-    steps: FxHashMap<OpId, u32>,
+    times: Times,
     stated: Vec<Stated>,
 }
 
@@ -87,14 +87,15 @@ impl Places {
             let place = Place { offset: row.offset, arena };
             let twice = if row.scratch {
                 let op = operation(module, &entries, row)?;
-                self.steps.extend(row.made.step.map(|step| (op, step)));
+                self.times.steps.extend(row.made.step.map(|step| (op, step)));
                 self.scratch.insert(op, place)
             } else {
                 let value = value(module, &names, &entries, row)?;
                 enough(module, value, row)?;
                 let maker = module.defining_op(value);
-                self.steps.extend(maker.zip(row.made.step));
+                self.times.steps.extend(maker.zip(row.made.step));
                 let stated = row.live.map(|live| Stated { value, live, place: row.place.clone() });
+                self.times.ends.extend(row.live.map(|(_, end)| (value, end)));
                 self.stated.extend(stated);
                 self.values.insert(value, place)
             };
@@ -143,7 +144,7 @@ impl Places {
                     let start = self.of(operand).and_then(|place| place.offset.checked_add_unsigned(view.byte_offset));
                     let arena = self.of(operand).and_then(|place| place.arena.clone());
                     // Our own tables list every view that is one.
-                    let absent = self.steps.is_empty();
+                    let absent = self.times.steps.is_empty();
                     let agrees = self.values.get(&result).map_or(absent, |place| Some(place.offset) == start);
                     if (stays || agrees)
                         && let (Some(offset), None) = (start, self.of(result))

@@ -13,7 +13,7 @@ use crate::summary::{Function, Price, Summary};
 use neap_ir::Module;
 use neap_passes::pipeline::{Pipeline, PipelineError, Step};
 
-/// So many flags are priced; further ones would each take another run.
+/// So many flags are priced; further ones would each take another run, and are counted.
 const MOST: usize = 16;
 
 /// What all orderings for prices may look at, in nodes per body: a tenth of one plan's.
@@ -27,7 +27,7 @@ const PACK_EFFORT: u64 = 60_000_000;
 /// What is wrong with the pipeline.
 pub fn add(job: &Job<'_>, module: &Module, summary: &mut Summary, progress: &Progress<'_>) -> Result<(), Failure> {
     let flags = without(&job.common.source);
-    let share = flags.len().clamp(1, MOST) as u64;
+    let (share, mut left) = (flags.len().clamp(1, MOST) as u64, flags.len() as u64);
     let pipeline = short(job.pipeline, share).map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))?;
     for (flag, value, source) in flags.into_iter().take(MOST) {
         progress.label(format!("the price of --{flag} {value}"));
@@ -40,6 +40,7 @@ pub fn add(job: &Job<'_>, module: &Module, summary: &mut Summary, progress: &Pro
             break;
         }
         let Some(other) = other else { continue };
+        left -= 1;
         for function in &mut summary.functions {
             let twin = other.functions.iter().find(|other| other.name == function.name);
             // Other functions than the value's own cost the same.
@@ -50,6 +51,9 @@ pub fn add(job: &Job<'_>, module: &Module, summary: &mut Summary, progress: &Pro
                 function.prices.push(Price { flag, value: value.clone(), bytes, exact: ended(&other, twin, share) });
             }
         }
+    }
+    for function in &mut summary.functions {
+        function.unpriced = left;
     }
     progress.clear();
     Ok(())

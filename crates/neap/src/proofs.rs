@@ -19,14 +19,17 @@ use std::path::Path;
 
 /// The certificates of a planned module, as its passes handed them out.
 pub fn of(planned: &Module, facts: &Facts, reports: &[PassReport]) -> Vec<Certificate> {
-    let mut found: Vec<Certificate> = Vec::new();
+    let (mut found, mut places) = (Vec::new(), FxHashMap::default());
     for certificate in reports.iter().flat_map(|report| &report.certificates) {
         let Some(func) = planned.symbol(&certificate.function) else { continue };
         let steps = steps(planned, facts, func);
         if let Some(certificate) = translated(planned, func, &steps, certificate) {
             // Of a function that was ordered twice, the last order is the plan's.
-            found.retain(|other| other.function != certificate.function);
-            found.push(certificate);
+            let at = *places.entry(certificate.function.clone()).or_insert(found.len());
+            match found.get_mut(at) {
+                Some(older) => *older = certificate,
+                None => found.push(certificate),
+            }
         }
     }
     found
@@ -38,18 +41,19 @@ pub fn verified(
     facts: &Facts,
     certificates: Vec<Certificate>,
 ) -> (Vec<Certificate>, Vec<Diagnostic>) {
-    let mut warnings = Vec::new();
-    let mut holds = |certificate: &Certificate| match neap_check::verify(planned, facts, certificate) {
-        Ok(_) => true,
-        Err(violation) => {
-            let mut warning = violation.diagnostic();
-            warning.severity = Severity::Warning;
-            warnings.push(warning.help("the plan is checked and right; only this bound of it is not verified"));
-            false
+    let (mut good, mut warnings) = (Vec::new(), Vec::new());
+    let found = neap_check::verify_all(planned, facts, &certificates);
+    for (certificate, found) in certificates.into_iter().zip(found) {
+        match found {
+            Ok(_) => good.push(certificate),
+            Err(violation) => {
+                let mut warning = violation.diagnostic();
+                warning.severity = Severity::Warning;
+                warnings.push(warning.help("the plan is checked and right; only this bound of it is not verified"));
+            }
         }
-    };
-    let certificates = certificates.into_iter().filter(&mut holds).collect();
-    (certificates, warnings)
+    }
+    (good, warnings)
 }
 
 /// The file of `--certificate`, and a warning for each function that has none.
@@ -60,13 +64,14 @@ pub fn file(common: &Common, planned: &[Planned]) -> (Option<Output>, Vec<Diagno
         for certificate in &planned.certificates {
             text += &format!("{}\n", certificate.to_json());
         }
+        let bound = |certificate: &Certificate| (certificate.function.clone(), certificate.lower_bound);
+        let proved: FxHashMap<String, u64> = planned.certificates.iter().map(bound).collect();
         let module = &planned.module;
         for func in module.functions() {
             let name = module.sym_name(func).unwrap_or_default();
             let Some(bound) = module.attr(func, plan::LOWER_BOUND).and_then(Attr::as_i64) else { continue };
-            let mut found = planned.certificates.iter().filter(|certificate| certificate.function == name);
-            let message = match found.next().map(|certificate| certificate.lower_bound) {
-                Some(proved) if i128::from(proved) >= i128::from(bound) => continue,
+            let message = match proved.get(name) {
+                Some(proved) if i128::from(*proved) >= i128::from(bound) => continue,
                 Some(proved) => {
                     format!("the certificate of @{name} proves {proved} bytes; that it takes {bound} rests on a search")
                 }
@@ -121,8 +126,8 @@ pub fn hold(path: &Path, module: &Module, facts: &Facts) -> Result<String, Failu
     }
     let mut text = String::new();
     let mut proved: FxHashMap<&str, u64> = FxHashMap::default();
-    for certificate in &certificates {
-        let bytes = neap_check::verify(module, facts, certificate).map_err(|violation| violation.diagnostic())?;
+    for (certificate, found) in certificates.iter().zip(neap_check::verify_all(module, facts, &certificates)) {
+        let bytes = found.map_err(|violation| violation.diagnostic())?;
         let function = certificate.function.as_str();
         let most = proved.entry(function).or_default();
         *most = bytes.max(*most);

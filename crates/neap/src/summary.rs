@@ -92,6 +92,8 @@ pub struct Function {
     pub excluded: Vec<String>,
     /// What the flags that hold bytes cost, each by itself: `--keep`, `--pin`, `--external`; of the first sixteen.
     pub prices: Vec<Price>,
+    /// How many flags of the run have no price: beyond the first sixteen, out of time, or no plan without them.
+    pub unpriced: u64,
     /// What the arena would need under a profile that allows every kind of sharing; none where that was not asked.
     pub freer: Option<u64>,
     /// What runs and what it touches, for pictures; none where nobody asked for one.

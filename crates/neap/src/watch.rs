@@ -77,6 +77,6 @@ impl Observer for Watch<'_, '_> {
         if self.print_ir.after_all || named || self.print_ir.after_change && changed {
             self.show(module, "After", step, func);
         }
-        if self.verify_each { neap_ir::verify::verify(module) } else { Ok(()) }
+        if self.verify_each { neap_ir::verify::verify_function(module, func) } else { Ok(()) }
     }
 }

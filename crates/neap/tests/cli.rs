@@ -3,19 +3,11 @@
 #[path = "program/input.rs"]
 mod input;
 
-use input::{neap_in, program};
+use input::{GOOD, neap_in, program};
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
-
-const GOOD: &str = "func.func @main(%x: tensor<64xi8>) -> tensor<16xi8> {
-  %a = \"neap.opaque\"(%x) {neap.name = \"first\"} : (tensor<64xi8>) -> tensor<32xi8>
-  %b = \"neap.opaque\"(%x) : (tensor<64xi8>) -> tensor<16xi8>
-  %c = \"neap.opaque\"(%a, %b) : (tensor<32xi8>, tensor<16xi8>) -> tensor<16xi8>
-  return %c : tensor<16xi8>
-}
-";
 
 const NEAP: &str = env!("CARGO_BIN_EXE_neap");
 

@@ -3,17 +3,9 @@
 #[path = "program/input.rs"]
 mod input;
 
-use input::neap_in;
+use input::{GOOD, neap_in};
 use serde_json::Value;
 use std::path::Path;
-
-const GOOD: &str = "func.func @main(%x: tensor<64xi8>) -> tensor<16xi8> {
-  %a = \"neap.opaque\"(%x) {neap.name = \"first\"} : (tensor<64xi8>) -> tensor<32xi8>
-  %b = \"neap.opaque\"(%x) : (tensor<64xi8>) -> tensor<16xi8>
-  %c = \"neap.opaque\"(%a, %b) : (tensor<32xi8>, tensor<16xi8>) -> tensor<16xi8>
-  return %c : tensor<16xi8>
-}
-";
 
 /// A function whose least peak, 180 bytes, a flow proves.
 fn certified(name: &str, kind: &str) -> String {
@@ -203,4 +195,42 @@ fn files_of_several_plans() {
     }
     let (code, _, err) = check("both.mlir");
     assert!(code == 1 && err.contains("none of the 2 plans"), "{err}");
+}
+
+/// A table lists what has bytes in the arena. Of two operations that have none, the one goes first whose operand is said to end first.
+#[test]
+fn a_table_says_when_readers_without_bytes_run() {
+    let source = |order: [&str; 2]| {
+        format!(
+            "func.func @main(%x: tensor<64xi8>) -> (tensor<64xi8> {{neap.io = \"external\"}}, tensor<64xi8> {{neap.io = \"external\"}}, tensor<8xi8>) {{\n  \
+             %a = \"neap.opaque\"(%x) : (tensor<64xi8>) -> tensor<64xi8>\n  \
+             %c = \"neap.opaque\"(%x) : (tensor<64xi8>) -> tensor<4xi8>\n  {}\n  {}\n  \
+             %b = \"neap.opaque\"(%c) : (tensor<4xi8>) -> tensor<128xi8>\n  \
+             %d = \"neap.opaque\"(%b) : (tensor<128xi8>) -> tensor<8xi8>\n  \
+             return %late, %early, %d : tensor<64xi8>, tensor<64xi8>, tensor<8xi8>\n}}\n",
+            order[0], order[1]
+        )
+    };
+    let late = "%late = \"neap.opaque\"(%c) : (tensor<4xi8>) -> tensor<64xi8>";
+    let early = "%early = \"neap.opaque\"(%a) : (tensor<64xi8>) -> tensor<64xi8>";
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipeline = "--pass-pipeline=canonicalize-views,lock-effects,reorder{order=input},assign-offsets";
+    let (code, planned, err) = neap_in(folder.path(), &["opt", "in.mlir", pipeline], &source([early, late]));
+    assert_eq!(code, 0, "{err}");
+    std::fs::write(folder.path().join("plan.mlir"), planned).expect("written");
+    for table in ["plan.csv", "plan.json"] {
+        assert_eq!(neap_in(folder.path(), &["emit", "plan.mlir", "-o", table], "").0, 0);
+        let (code, out, err) =
+            neap_in(folder.path(), &["check", "in.mlir", table, "--ignore-fingerprint"], &source([late, early]));
+        assert!(code == 0 && out.contains("accepted"), "{table}: {err}");
+    }
+    let table = std::fs::read_to_string(folder.path().join("plan.csv")).expect("written");
+    let wrong = table.replace("1,0,3,64,64,main", "1,0,4,64,64,main");
+    assert_ne!(table, wrong);
+    std::fs::write(folder.path().join("plan.csv"), wrong).expect("written");
+    let (code, _, err) = neap_in(folder.path(), &["check", "in.mlir", "plan.csv"], &source([early, late]));
+    assert!(
+        code == 1 && err.contains("the storage is said to live for the steps [0, 4), and lives for [0, 3)"),
+        "{err}"
+    );
 }

@@ -9,16 +9,21 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Two towers, each wide below and narrow above; the file runs both wide parts first.
+/// Two towers, each wide below and narrow above, whose sum has a name; both wide parts run first.
+fn two_towers(sum: &str) -> Vec<Message> {
+    vec![
+        node("Expand", &["x", "wide"], &["wide1"]),
+        node("Expand", &["y", "wide"], &["wide2"]),
+        node("ReduceSum", &["wide1"], &["narrow1"]),
+        node("ReduceSum", &["wide2"], &["narrow2"]),
+        node("Add", &["narrow1", "narrow2"], &[sum]),
+    ]
+}
+
+/// A file with nothing else.
 fn towers() -> Vec<u8> {
     Graph {
-        nodes: vec![
-            node("Expand", &["x", "wide"], &["wide1"]),
-            node("Expand", &["y", "wide"], &["wide2"]),
-            node("ReduceSum", &["wide1"], &["narrow1"]),
-            node("ReduceSum", &["wide2"], &["narrow2"]),
-            node("Add", &["narrow1", "narrow2"], &["out"]),
-        ],
+        nodes: two_towers("out"),
         constants: vec![ints("wide", &[2], &[64, 64])],
         inputs: vec![value("x", 1, &["1", "1"]), value("y", 1, &["1", "1"])],
         outputs: vec![value("out", 1, &["1", "1"])],
@@ -84,6 +89,11 @@ fn named_dimensions_are_bounded_or_told() {
     let folder = folder(&sample());
     let (code, out, err) = neap(folder.path(), &["plan", "in.onnx"]);
     assert!(code == 1 && out.is_empty() && err.contains("--dim"), "{err}");
+    // The file is no text to point at, and still every value is named, and what to bound.
+    assert!(
+        err.contains("no upper bound of") && err.contains("dimensions without a bound") && err.contains("`N` ("),
+        "{err}"
+    );
     let (code, out, err) = neap(folder.path(), &["plan", "in.onnx", "--dim", "N=8", "--dim", "T=4"]);
     assert!(code == 0 && out.contains("checked") && out.contains("custom.acme.ops.Mystery"), "{out}{err}");
     let (code, _, err) = neap(folder.path(), &["plan", "in.onnx", "--dim", "M=8"]);
@@ -106,19 +116,16 @@ fn broken_files_are_refused_with_their_place() {
 #[test]
 fn a_file_in_another_order_is_checked_by_what_it_holds() {
     let wide = |first: f32| {
+        let mut nodes = two_towers("sum");
+        nodes.extend([
+            node("ConstantOfShape", &["one"], &["half"]).with_tensor("value", floats("", &[1], &[0.5])),
+            node("ConstantOfShape", &["one"], &["more"]).with_tensor("value", floats("", &[1], &[2.5])),
+            node("Mul", &["sum", "half"], &["less"]),
+            node("Sub", &["less", "more"], &["both"]),
+            node("Add", &["both", "w"], &["out"]),
+        ]);
         Graph {
-            nodes: vec![
-                node("Expand", &["x", "wide"], &["wide1"]),
-                node("Expand", &["y", "wide"], &["wide2"]),
-                node("ReduceSum", &["wide1"], &["narrow1"]),
-                node("ReduceSum", &["wide2"], &["narrow2"]),
-                node("Add", &["narrow1", "narrow2"], &["sum"]),
-                node("ConstantOfShape", &["one"], &["half"]).with_tensor("value", floats("", &[1], &[0.5])),
-                node("ConstantOfShape", &["one"], &["more"]).with_tensor("value", floats("", &[1], &[2.5])),
-                node("Mul", &["sum", "half"], &["less"]),
-                node("Sub", &["less", "more"], &["both"]),
-                node("Add", &["both", "w"], &["out"]),
-            ],
+            nodes,
             constants: vec![ints("wide", &[2], &[64, 64]), ints("one", &[2], &[1, 1]), floats("w", &[1, 1], &[first])],
             inputs: vec![value("x", 1, &["1", "1"]), value("y", 1, &["1", "1"])],
             outputs: vec![value("out", 1, &["1", "1"])],

@@ -76,6 +76,7 @@ fn pricing_is_bounded() {
     let summary: Value = serde_json::from_str(&out).expect("JSON");
     let prices = summary["functions"][0]["prices"].as_array().expect("a list");
     assert_eq!(prices.len(), 16, "of 18 flags the first 16 are priced");
+    assert_eq!(summary["functions"][0]["unpriced"], 2, "and the others are counted");
     assert!(prices.iter().all(|price| price["bytes"].as_i64() >= Some(0)), "{prices:?}");
 }
 
@@ -92,6 +93,7 @@ fn what_fits_only_with_the_flag_has_no_price() {
     let summary = json(folder.path(), &["plan", "in.mlir", "--arena=sram=100", "--external=%x"]);
     assert_eq!(summary["functions"][0]["plan"]["arena"], 8);
     assert_eq!(summary["functions"][0]["prices"], Value::Array(Vec::new()));
+    assert_eq!(summary["functions"][0]["unpriced"], 1);
 }
 
 #[test]

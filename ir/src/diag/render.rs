@@ -75,7 +75,9 @@ fn group<'a>(diagnostic: &Diagnostic, source: &Source<'a>, lines: &Lines) -> Gro
         Severity::Remark => Level::INFO.with_name("remark"),
     };
     let mut group = level.primary_title(clean(&diagnostic.message)).elements(excerpts(diagnostic, source, lines));
-    for note in &diagnostic.notes {
+    // What is about no place of the text, as in a model file, is said all the same.
+    let elsewhere = diagnostic.related.iter().filter(|(span, _)| span.is_none()).map(|(_, label)| label);
+    for note in elsewhere.chain(&diagnostic.notes) {
         group = group.element(Level::NOTE.message(clean(note)));
     }
     if let Some(help) = &diagnostic.help {

@@ -16,11 +16,13 @@ impl Module {
     /// Sets all discardable attributes; the caller has sorted them and found no duplicate.
     pub(crate) fn set_sorted_attrs(&mut self, op: OpId, attrs: Attrs) {
         self.ops[op].attrs = attrs;
+        self.renamed(op);
     }
 
     /// Sets all inherent attributes; the caller has sorted them and found no duplicate.
     pub(crate) fn set_sorted_props(&mut self, op: OpId, props: Attrs) {
         self.ops[op].props = Some(props);
+        self.renamed(op);
     }
 
     /// Takes an empty `<{}>` from an operation.
@@ -58,6 +60,7 @@ impl Module {
     pub(crate) fn adopt_block(&mut self, block: BlockId) {
         let region = self.blocks[block].parent;
         self.regions[region].blocks.push(block);
+        self.reblocked(region);
     }
 
     /// Makes a `builtin.module` of the body the top; the old top is left without parent and content.
@@ -65,5 +68,6 @@ impl Module {
         self.detach(module);
         self.ops[self.top].regions.clear();
         self.top = module;
+        self.index.take();
     }
 }

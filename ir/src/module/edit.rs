@@ -85,6 +85,7 @@ impl Module {
         self.changes += 1;
         let block = self.blocks.alloc(block);
         self.regions[region].blocks.push(block);
+        self.reblocked(region);
         for ty in args {
             self.push_block_arg(block, *ty);
         }
@@ -163,44 +164,54 @@ impl Module {
         let name = self.names.intern(name);
         self.changes += u64::from(self.ops[op].name != name);
         self.ops[op].name = name;
+        self.renamed(op);
     }
 
     /// Sets an attribute: where the key is an inherent one, there; else among the discardable ones.
     pub fn set_attr(&mut self, op: OpId, key: &str, value: Attr) {
-        let key = self.names.intern(key);
-        let op = &mut self.ops[op];
-        let changed = match &mut op.props {
-            Some(props) if props.iter().any(|(name, _)| *name == key) => put(&self.names, props, key, value),
-            _ => put(&self.names, &mut op.attrs, key, value),
+        let name = self.names.intern(key);
+        let target = &mut self.ops[op];
+        let changed = match &mut target.props {
+            Some(props) if props.iter().any(|(known, _)| *known == name) => put(&self.names, props, name, value),
+            _ => put(&self.names, &mut target.attrs, name, value),
         };
         self.changes += u64::from(changed);
+        self.attr_changed(op, key);
     }
 
     /// Removes an attribute; returns it if it was there.
     pub fn remove_attr(&mut self, op: OpId, key: &str) -> Option<Attr> {
-        let key = self.names.get(key)?;
-        let op = &mut self.ops[op];
-        for attrs in op.props.iter_mut().chain([&mut op.attrs]) {
-            if let Some(at) = attrs.iter().position(|(name, _)| *name == key) {
-                self.changes += 1;
-                return Some(attrs.remove(at).1);
-            }
-        }
-        None
+        let name = self.names.get(key)?;
+        let target = &mut self.ops[op];
+        let take = |attrs: &mut Attrs| {
+            let at = attrs.iter().position(|(known, _)| *known == name)?;
+            Some(attrs.remove(at).1)
+        };
+        let removed = target.props.as_mut().and_then(take).or_else(|| take(&mut target.attrs))?;
+        self.changes += 1;
+        self.attr_changed(op, key);
+        Some(removed)
     }
 
     /// Sets an inherent attribute, adding `<{..}>` if there was none.
     pub fn set_prop(&mut self, op: OpId, key: &str, value: Attr) {
-        let key = self.names.intern(key);
+        let name = self.names.intern(key);
         self.ensure_props(op);
         let props = self.ops[op].props.get_or_insert_default();
-        self.changes += u64::from(put(&self.names, props, key, value));
+        self.changes += u64::from(put(&self.names, props, name, value));
+        self.attr_changed(op, key);
     }
 
     /// Gives an operation an empty `<{}>` if it has none.
     pub fn ensure_props(&mut self, op: OpId) {
         self.changes += u64::from(self.ops[op].props.is_none());
         self.ops[op].props.get_or_insert_default();
+    }
+
+    fn attr_changed(&mut self, op: OpId, key: &str) {
+        if key == "sym_name" {
+            self.renamed(op);
+        }
     }
 
     /// Makes operand `index` of `op` read `value`.
@@ -289,6 +300,7 @@ impl Module {
             Some(next) => self.ops[next].prev = prev,
             None => self.blocks[block].last = prev,
         }
+        self.relisted(block);
     }
 
     /// Orders a block: `order` is a permutation of its operations.
@@ -308,6 +320,7 @@ impl Module {
         }
         self.blocks[block].first = order.first().copied();
         self.blocks[block].last = order.last().copied();
+        self.relisted(block);
     }
 
     /// Erases an operation and all below it. Its results must have no readers outside.
@@ -334,6 +347,8 @@ impl Module {
             self.blocks[*block].parent = to;
         }
         self.regions[to].blocks.extend(blocks);
+        self.reblocked(from);
+        self.reblocked(to);
     }
 
     fn link(&mut self, block: BlockId, prev: Option<OpId>, op: OpId, next: Option<OpId>) {
@@ -350,6 +365,7 @@ impl Module {
             Some(next) => self.ops[next].prev = Some(op),
             None => self.blocks[block].last = Some(op),
         }
+        self.relisted(block);
     }
 
     fn add_use(&mut self, value: ValueId, usage: Use) -> u32 {

@@ -7,6 +7,7 @@ use super::Verifier;
 use super::domtree::DomTree;
 use crate::module::{BlockId, Def, OpId, RegionId, ValueId};
 use crate::parse::ISOLATED;
+use crate::table::{Table, value_number};
 
 /// Operations in whose regions the order of definitions has no meaning.
 pub const GRAPH_REGIONS: &[&str] =
@@ -30,7 +31,7 @@ enum Step {
 struct Walk {
     stack: Vec<Step>,
     /// By value: the isolated operation within which it is in sight; 0 for none.
-    visible: Vec<u32>,
+    visible: Table<u32>,
     log: Vec<ValueId>,
     isolation: u32,
     isolations: u32,
@@ -40,24 +41,24 @@ struct Walk {
 
 impl Walk {
     fn define(&mut self, value: ValueId) {
-        self.visible[index(value)] = self.isolation;
+        self.visible[value_number(value)] = self.isolation;
         self.log.push(value);
     }
 }
 
 impl Verifier<'_> {
-    /// Checks the operands of all operations.
-    pub(super) fn dominance(&mut self) {
+    /// Checks the operands of all operations below one that reads nothing from outside.
+    pub(super) fn dominance(&mut self, root: OpId) {
         let mut walk = Walk {
             stack: Vec::new(),
-            visible: vec![0; self.module.value_count()],
+            visible: Table::of_values(self.module, root, 0),
             log: Vec::new(),
             isolation: 0,
             isolations: 0,
             trees: Vec::new(),
             tree_of: rustc_hash::FxHashMap::default(),
         };
-        self.enter(self.module.top(), &mut walk);
+        self.enter(root, &mut walk);
         while let Some(step) = walk.stack.pop() {
             match step {
                 Step::Ops(None) => {}
@@ -70,7 +71,7 @@ impl Verifier<'_> {
                 Step::Region(region) => self.region(region, &mut walk),
                 Step::Forget(from) => {
                     for value in walk.log.drain(from..) {
-                        walk.visible[index(value)] = 0;
+                        walk.visible[value_number(value)] = 0;
                     }
                 }
                 Step::Results(op) => self.module.results(op).iter().for_each(|value| walk.define(*value)),
@@ -124,7 +125,7 @@ impl Verifier<'_> {
 
     fn operands(&mut self, op: OpId, walk: &Walk) {
         for value in self.module.operands(op) {
-            if walk.visible[index(value)] != walk.isolation {
+            if walk.visible[value_number(value)] != walk.isolation {
                 self.not_in_sight(op, value);
             }
         }
@@ -193,8 +194,4 @@ impl Verifier<'_> {
             None => format!("`{}`", module.op_name(op)),
         }
     }
-}
-
-fn index(value: ValueId) -> usize {
-    value.into_raw().into_u32() as usize
 }

@@ -17,22 +17,30 @@ const CALLEES: &[(&str, &[&str])] = &[
     ("tfl.call_once", &["session_init_function"]),
 ];
 
-/// Symbols of all modules, by module and name.
+/// Symbols of all modules: of the top by its own index, of modules in it by module and name.
 pub(super) struct Symbols<'a> {
     module: &'a Module,
-    by_module: FxHashMap<OpId, FxHashMap<&'a str, OpId>>,
+    nested: FxHashMap<OpId, FxHashMap<&'a str, OpId>>,
 }
 
 impl<'a> Symbols<'a> {
     /// Of all operations of a module.
-    pub(super) fn of(module: &'a Module, ops: &[OpId]) -> Symbols<'a> {
-        let mut by_module: FxHashMap<OpId, FxHashMap<&str, OpId>> = FxHashMap::default();
-        for op in ops {
-            if let (Some(parent), Some(name)) = (symbol_parent(module, *op), module.sym_name(*op)) {
-                by_module.entry(parent).or_default().entry(name).or_insert(*op);
+    pub(super) fn of(module: &'a Module) -> Symbols<'a> {
+        let mut nested: FxHashMap<OpId, FxHashMap<&str, OpId>> = FxHashMap::default();
+        for op in module.declared("builtin.module").iter().flat_map(|inner| module.walk(*inner)) {
+            if let (Some(parent), Some(name)) = (symbol_parent(module, op), module.sym_name(op)) {
+                nested.entry(parent).or_default().entry(name).or_insert(op);
             }
         }
-        Symbols { module, by_module }
+        Symbols { module, nested }
+    }
+
+    /// The first operation of a name in a module.
+    fn first(&self, table: OpId, name: &str) -> Option<OpId> {
+        match table == self.module.top() {
+            true => self.module.symbol(name),
+            false => self.nested.get(&table)?.get(name).copied(),
+        }
     }
 
     /// What a symbol reference of an operation means.
@@ -45,9 +53,9 @@ impl<'a> Symbols<'a> {
         while self.module.op_name(table) != "builtin.module" || table == from {
             table = self.module.parent_op(table)?;
         }
-        let mut found = *self.by_module.get(&table)?.get(root)?;
+        let mut found = self.first(table, root)?;
         for name in nested {
-            found = *self.by_module.get(&found)?.get(&**name)?;
+            found = self.first(found, name)?;
         }
         Some(found)
     }
@@ -77,9 +85,8 @@ impl Verifier<'_> {
             None => {}
             Some(attr) if attr.as_str().is_some_and(|name| !name.is_empty()) => {
                 let name = attr.as_str().unwrap_or("");
-                let first = symbols.by_module.get(&parent).and_then(|names| names.get(name));
-                if let Some(first) = first.filter(|first| **first != op) {
-                    let place = module.op(*first).span;
+                if let Some(first) = symbols.first(parent, name).filter(|first| *first != op) {
+                    let place = module.op(first).span;
                     let error = self.error(op, format!("the symbol `@{name}` is defined twice"));
                     error.related.push((place, "defined here first".to_owned()));
                 }

@@ -2,25 +2,26 @@
 
 use super::Verifier;
 use crate::module::{Def, OpId, ValueId};
+use crate::table::{Table, value_number};
 
 impl Verifier<'_> {
-    /// Checks the use lists of all values of the module.
+    /// Checks the use lists of all values of operations: the first one and all below it.
     pub(super) fn uses(&mut self, ops: &[OpId]) {
         let module = self.module;
-        let mut read = vec![0usize; module.value_count()];
+        let mut read = Table::of_values(module, ops[0], 0usize);
         for op in ops {
             for value in module.operands(*op) {
-                read[index(value)] += 1;
+                read[value_number(value)] += 1;
             }
         }
         for op in ops {
             for (at, value) in module.results(*op).iter().enumerate() {
-                self.use_list(*op, *value, Def::Result(*op, at as u32), read[index(*value)]);
+                self.use_list(*op, *value, Def::Result(*op, at as u32), read[value_number(*value)]);
             }
             for region in module.op_regions(*op) {
                 for block in module.blocks(*region) {
                     for (at, value) in module.block_args(*block).iter().enumerate() {
-                        self.use_list(*op, *value, Def::Arg(*block, at as u32), read[index(*value)]);
+                        self.use_list(*op, *value, Def::Arg(*block, at as u32), read[value_number(*value)]);
                     }
                 }
             }
@@ -38,8 +39,4 @@ impl Verifier<'_> {
             self.error(op, format!("the list of uses of `{name}` does not agree with the operands in the module"));
         }
     }
-}
-
-fn index(value: ValueId) -> usize {
-    value.into_raw().into_u32() as usize
 }

@@ -265,7 +265,7 @@ struct Classes {
 impl Classes {
     fn of(module: &Module) -> Classes {
         let mut classes = Classes { list: Vec::new(), by_name: FxHashMap::default() };
-        for op in module.block_ops(module.body()).filter(|op| module.op_name(*op) == "neap.class") {
+        for op in module.declared("neap.class").iter().copied() {
             let Some(name) = module.sym_name(op) else { continue };
             let number =
                 |key: &str| module.attr(op, key).and_then(Attr::as_i64).and_then(|value| u64::try_from(value).ok());

@@ -34,7 +34,7 @@ pub struct Arena {
 /// A size that is negative or an alignment that is not positive.
 pub fn arenas(module: &Module) -> Result<Vec<Arena>, Diagnostic> {
     let mut found = Vec::new();
-    for op in module.block_ops(module.body()).filter(|op| module.op_name(*op) == "neap.arena") {
+    for op in module.declared(plan::ARENA).iter().copied() {
         let number =
             |key: &str| module.attr(op, key).map(|attr| attr.as_i64().and_then(|value| u64::try_from(value).ok()));
         let (capacity, align) = match (number("size"), number("align")) {

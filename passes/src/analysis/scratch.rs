@@ -6,31 +6,24 @@
 
 use super::storage::{Scratch, lcm, op_align};
 use super::timeline::{Kind, Timeline};
-use crate::callees::Functions;
+use crate::callees::called_by;
 use crate::profile::Profile;
 use neap_ir::diag::Diagnostic;
 use neap_ir::{Attr, Module, OpId, plan};
 use rustc_hash::FxHashMap;
-use std::cell::OnceCell;
 
 /// The scratch of every operation that needs some, in the order of steps.
 ///
 /// # Errors
 /// An alignment that is no positive number, or a sum above 2^63-1.
-pub fn of(
-    module: &Module,
-    timeline: &Timeline<'_>,
-    profile: &Profile,
-    functions: &OnceCell<Functions>,
-) -> Result<Vec<Scratch>, Diagnostic> {
+pub fn of(module: &Module, timeline: &Timeline<'_>, profile: &Profile) -> Result<Vec<Scratch>, Diagnostic> {
     let mut found = Vec::new();
     let mut aligns: FxHashMap<OpId, u64> = FxHashMap::default();
     for (_, entry) in timeline.iter().filter(|(_, entry)| entry.kind == Kind::Step) {
         let (mut callee, mut align) = (0, op_align(module, entry.op)?.unwrap_or(1));
         let mut callee_align = 1;
         if !profile.own_arena_per_function && !entry.facts.body.callees.is_empty() {
-            let functions = functions.get_or_init(|| Functions::of(module));
-            let called: Vec<OpId> = functions.called_by(module, entry.op, entry.facts).into_iter().flatten().collect();
+            let called: Vec<OpId> = called_by(module, entry.op, entry.facts).into_iter().flatten().collect();
             callee = called.iter().map(|func| arena_bytes(module, *func).unwrap_or(0)).max().unwrap_or(0);
             for func in called {
                 let asked = *aligns.entry(func).or_insert_with(|| base_align(module, func));

@@ -14,6 +14,7 @@ use neap_ir::plan::View;
 use neap_ir::size::SizeError;
 use neap_ir::{Attr, Def, Module, Span, Type, ValueId};
 use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A value of the function, numbered in the order of definition.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -381,7 +382,25 @@ fn unknown_sizes(module: &Module, timeline: &Timeline<'_>, unknown: &[(ValueId, 
     for item in unknown {
         error = error.related(span(module, timeline, item.0), line(item));
     }
-    error
+    match open_dimensions(module, unknown) {
+        Some(note) => error.note(note),
+        None => error,
+    }
+}
+
+/// The named dimensions that have no upper bound, with how many values have each: what to bound first.
+fn open_dimensions(module: &Module, unknown: &[(ValueId, SizeError)]) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (value, _) in unknown {
+        let axes = module.dynamic_axes(*value).into_iter();
+        let names: BTreeSet<String> = axes.filter_map(|axis| dim_name(module, *value, axis)).collect();
+        for name in names.into_iter().filter(|name| !name.is_empty() && module.dim_bound(name).is_none()) {
+            *counts.entry(name).or_default() += 1;
+        }
+    }
+    let listed: Vec<String> = counts.iter().map(|(name, count)| format!("`{name}` ({count})")).collect();
+    (!listed.is_empty())
+        .then(|| format!("dimensions without a bound, and how many values have each: {}", listed.join(", ")))
 }
 
 /// The dimensions of a value that have no upper bound, as `--dim` takes them, with their names where they have some.

@@ -97,17 +97,25 @@ impl<'a> Machine<'a, '_> {
 
     /// Results named by the use and by all that its bodies yield.
     fn renamed(&self, op: OpId, tag: &str, key: u128, yields: &[Vec<Rope>]) -> Vec<Rope> {
+        let ran = Self::ran(key, yields);
         let name = |(index, value): (usize, &ValueId)| {
             let mut mix = Mix::new(tag);
-            mix.wide(key);
+            mix.wide(ran);
             mix.word(index as u64);
-            for body in yields {
-                mix.word(body.len() as u64);
-                body.iter().for_each(|rope| rope.feed(&mut mix));
-            }
             Rope::of(mix.done(), self.eval.shapes.bits(*value))
         };
         self.module.data_results(op).iter().enumerate().map(name).collect()
+    }
+
+    /// The name of a use and of all that its bodies yield.
+    fn ran(key: u128, yields: &[Vec<Rope>]) -> u128 {
+        let mut mix = Mix::new("ran");
+        mix.wide(key);
+        for body in yields {
+            mix.word(body.len() as u64);
+            body.iter().for_each(|rope| rope.feed(&mut mix));
+        }
+        mix.done()
     }
 
     /// Binds a body's arguments: those that no operand is bound to stand for themselves, and are written where they have bytes of their own.
@@ -164,6 +172,7 @@ impl<'a> Machine<'a, '_> {
         let mut yields: Vec<Vec<Rope>> = Vec::new();
         if let Some(bytes) = &mut self.bytes {
             bytes.poison_bodies(op, self.step);
+            bytes.arguments(op, self.step);
         }
         if let Some(bytes) = &mut self.bytes {
             bytes.gathered(op, self.step, true, &self.eval.wraps);
@@ -207,8 +216,10 @@ impl<'a> Machine<'a, '_> {
             bytes.gathered(op, self.step.saturating_sub(1), false, &self.eval.wraps);
         }
         let done = self.state.leave();
-        self.state.merge(op, key, &[done]);
-        self.effects(op, row, key, operands, &touched);
+        // How often it runs, and what later trips start from, is what its bodies yield.
+        let ran = Self::ran(key, &yields);
+        self.state.merge(op, ran, &[done]);
+        self.effects(op, row, ran, operands, &touched);
         Ok(self.renamed(op, "loop", key, &yields))
     }
 

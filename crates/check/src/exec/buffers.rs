@@ -8,9 +8,9 @@ use crate::effects::{self, Resolved, Touch};
 use crate::hash::Mix;
 use crate::names;
 use crate::rope::{Bits, Rope};
-use crate::table::Table;
 use crate::violation::Violation;
 use neap_ir::facts::{Access, OpFacts, Role};
+use neap_ir::table::Table;
 use neap_ir::{Module, OpId, ValueId};
 use rustc_hash::FxHashMap;
 

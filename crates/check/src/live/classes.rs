@@ -21,7 +21,7 @@ pub(super) fn check(
     out: &mut Vec<Violation>,
 ) {
     let m = homes.module;
-    let declared = m.block_ops(m.body()).filter(|op| m.op_name(*op) == "neap.class");
+    let declared = m.declared("neap.class").iter().copied();
     let limits: BTreeMap<&str, u64> = declared
         .filter_map(|op| Some((m.sym_name(op)?, u64::try_from(m.attr(op, "limit")?.as_i64()?).ok()?)))
         .collect();

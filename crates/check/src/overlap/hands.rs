@@ -49,6 +49,35 @@ pub(crate) fn hands(homes: &Homes<'_>, last: OpId) -> Vec<Hand> {
     next.chain(ends).map(|places| hand(values(body.yield_lead), places)).collect()
 }
 
+/// Checks that what a trip begins with is all there: arguments with bytes of their own do not meet, be they read or not. Those of all bodies begin
+/// together, unless one of them hands on what the others begin with; the same one of two bodies may be the same bytes.
+pub(crate) fn arguments(homes: &Homes<'_>, op: OpId, step: u32, out: &mut Vec<Violation>) {
+    let m = homes.module;
+    let body = &homes.row(op).body;
+    let together = body.cond.is_some() && !body.cond_forwards;
+    let mut begun: Vec<(usize, ValueId, Home)> = Vec::new();
+    for block in m.op_regions(op).iter().flat_map(|region| m.blocks(*region)) {
+        if !together {
+            begun.clear();
+        }
+        for (index, arg) in m.block_args(*block).iter().enumerate() {
+            let Some(home) = homes.of(*arg).filter(|_| !homes.views.contains_key(arg)) else { continue };
+            let meets = |(at, _, place): &&(usize, ValueId, Home)| {
+                place.meets(home) && (*at, place.start, place.size) != (index, home.start, home.size)
+            };
+            for (_, other, place) in begun.iter().filter(meets) {
+                let (start, end) = (place.start.max(home.start), place.end().min(home.end()));
+                let range = homes.range(&Home { start, size: end - start, ..*home });
+                let (function, op, span) = (homes.function(), names::op(m, op), m.op(op).span);
+                let (written, other) = (names::value(m, *arg), names::value(m, *other));
+                let why = "a trip begins with both".to_owned();
+                out.push(Violation::Overlap { function, op, step, written, other, range, why, span });
+            }
+            begun.push((index, *arg, *home));
+        }
+    }
+}
+
 /// Checks that values reach their places whole.
 pub(crate) fn handing_out(homes: &Homes<'_>, hand: &Hand, step: u32, out: &mut Vec<Violation>) {
     let m = homes.module;

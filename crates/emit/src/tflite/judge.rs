@@ -98,7 +98,7 @@ fn tensors(layout: &Layout, module: &Module, index: usize, func: OpId) -> Vec<(V
 fn bytes(layout: &Layout, module: &Module, (index, tensor): Place, value: Option<ValueId>) -> Result<u64, String> {
     let (graph, found) = (&layout.graphs[index], &layout.graphs[index].tensors[tensor]);
     let given = graph.inputs.iter().any(|input| usize::try_from(*input) == Ok(tensor));
-    if layout.buffers.get(found.buffer).is_some_and(Buffer::is_filled) {
+    if found.is_external || layout.buffers.get(found.buffer).is_some_and(Buffer::is_filled) {
         return Err("it is a constant, which the runtime reads from the file".to_owned());
     }
     if found.is_variable && !given {

@@ -69,6 +69,8 @@ pub(crate) struct Tensor {
     pub(crate) name: String,
     pub(crate) buffer: usize,
     pub(crate) is_variable: bool,
+    /// Whether its bytes are in a file beside the model.
+    pub(crate) is_external: bool,
 }
 
 /// A buffer.
@@ -137,7 +139,7 @@ fn graph(table: Table<'_>) -> Result<Graph, Malformed> {
     };
     let tensor = |table: Table<'_>| {
         let (name, buffer) = (table.string(3)?, table.i32(2, 0)? as u32 as usize);
-        Ok(Tensor { name, buffer, is_variable: table.u8(5, 0)? != 0 })
+        Ok(Tensor { name, buffer, is_variable: table.u8(5, 0)? != 0, is_external: table.i32(10, 0)? != 0 })
     };
     Ok(Graph {
         list: list.at(),

@@ -86,7 +86,8 @@ impl Check<'_> {
             Behind::Nothing => false,
             Behind::Constant => {
                 let is_filled = self.buffers.get(tensor.buffer).is_some_and(Buffer::is_filled);
-                is_filled && self.module.defining_op(value).is_some_and(|op| self.is_called(op, &tensor.name))
+                (is_filled || tensor.is_external)
+                    && self.module.defining_op(value).is_some_and(|op| self.is_called(op, &tensor.name))
             }
         }
     }

@@ -61,7 +61,7 @@ fn declare_variables(module: &mut Module, model: &Model, names: &[String]) -> Va
     let mut declared: BTreeSet<String> = names.iter().cloned().collect();
     for (index, graph) in model.graphs.iter().enumerate() {
         for (number, tensor) in graph.tensors.iter().enumerate() {
-            if tensor.is_variable && !model.buffers[tensor.buffer].is_filled && !graph.inputs.contains(&number) {
+            if tensor.is_variable && !model.is_constant(tensor) && !graph.inputs.contains(&number) {
                 let symbol = unique(&mut declared, format!("{}.{}", names[index], tensor.name));
                 declare(module, &symbol, tensor);
                 variables.tensors.insert((index, number), symbol);
@@ -237,7 +237,7 @@ impl Builder<'_> {
                         Some("a value has one producer: give each result a tensor of its own".into());
                 } else if is_input[*output] {
                     self.wrong(format!("{place}: an input, but also produced by operator {number}"));
-                } else if self.model.buffers[tensor.buffer].is_filled {
+                } else if self.model.is_constant(tensor) {
                     self.wrong(format!("{place}: a constant, but also produced by operator {number}"));
                 }
             }
@@ -333,7 +333,7 @@ impl Builder<'_> {
 
     /// The value of a tensor that has one by now: an argument, a result, or a constant, which is made here.
     fn known(&mut self, graph: &Graph, tensor: usize, state: &mut State) -> Option<ValueId> {
-        if state.values[tensor].is_none() && self.model.buffers[graph.tensors[tensor].buffer].is_filled {
+        if state.values[tensor].is_none() && self.model.is_constant(&graph.tensors[tensor]) {
             let op = self.constant(&graph.tensors[tensor], state.tys[tensor]);
             self.module.append(state.block, op);
             let value = self.module.results(op)[0];

@@ -54,6 +54,8 @@ impl File<'_> {
             let (data, offset, size) = (buffer.vector(0, 1)?, buffer.u64(1)?, buffer.u64(2)?);
             out.extend_from_slice(if data.is_empty() && offset > 1 { self.tail(offset, size) } else { data.raw(1)? });
         }
+        // Bytes in a file beside the model go by the number that both have.
+        out.extend(tensor.i32(10, 0)?.to_le_bytes());
         Ok(out)
     }
 

@@ -57,6 +57,13 @@ pub(crate) struct Graph {
     pub(crate) control: Vec<(usize, usize)>,
 }
 
+impl Model {
+    /// Whether the bytes of a tensor are there before the model runs: in the file, or in one beside it.
+    pub(crate) fn is_constant(&self, tensor: &Tensor) -> bool {
+        tensor.is_external || self.buffers[tensor.buffer].is_filled
+    }
+}
+
 /// A tensor.
 #[derive(Debug)]
 pub(crate) struct Tensor {
@@ -65,6 +72,8 @@ pub(crate) struct Tensor {
     pub(crate) ty: u8,
     pub(crate) buffer: usize,
     pub(crate) is_variable: bool,
+    /// Whether the bytes are in a file beside the model.
+    pub(crate) is_external: bool,
     pub(crate) quant: Option<Quant>,
 }
 
@@ -246,6 +255,7 @@ fn read_tensor(table: Table<'_>) -> Result<Tensor, Malformed> {
         buffer: table.i32(2, 0)? as u32 as usize,
         name: table.string(3)?,
         is_variable: table.u8(5, 0)? != 0,
+        is_external: table.i32(10, 0)? != 0,
         quant: quant.filter(|quant| !quant.scales.is_empty()),
     })
 }

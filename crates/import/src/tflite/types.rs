@@ -96,7 +96,8 @@ mod tests {
     use super::*;
 
     fn sample(ty: u8, shape: &[i32], quant: Quant) -> Tensor {
-        Tensor { name: "t".into(), shape: shape.to_vec(), ty, buffer: 0, is_variable: false, quant: Some(quant) }
+        let (name, shape, quant) = ("t".into(), shape.to_vec(), Some(quant));
+        Tensor { name, shape, ty, buffer: 0, is_variable: false, is_external: false, quant }
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, VOffsetT, WIPOffset};
 
+/// From this number on, a tensor's buffer is one in a file beside the model.
+pub(crate) const EXTERNAL: u32 = 1 << 16;
+
 /// A tensor: name, shape, element type by number, buffer.
 #[derive(Clone)]
 pub(crate) struct T(pub &'static str, pub Vec<i32>, pub u8, pub u32);
@@ -145,9 +148,11 @@ fn tensor(fbb: &mut FlatBufferBuilder<'_>, T(name, shape, ty, buffer): &T, is_va
     let start = fbb.start_table();
     fbb.push_slot_always(at(0), shape);
     fbb.push_slot::<u8>(at(1), *ty, 0);
-    fbb.push_slot::<u32>(at(2), *buffer, 0);
+    let (inside, outside) = if *buffer < EXTERNAL { (*buffer, 0) } else { (0, *buffer - EXTERNAL) };
+    fbb.push_slot::<u32>(at(2), inside, 0);
     fbb.push_slot_always(at(3), name);
     fbb.push_slot::<bool>(at(5), is_variable, false);
+    fbb.push_slot::<u32>(at(10), outside, 0);
     fbb.end_table(start)
 }
 

@@ -5,17 +5,26 @@
 
 use crate::exit::Failure;
 use neap_ir::facts::{Facts, Role};
-use neap_ir::{BlockId, Module, OpId};
+use neap_ir::{BlockId, Module, OpId, ValueId};
 use neap_passes::analysis::names::op_name;
 use neap_passes::callees::facts_of;
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What a table says of time.
+#[derive(Default)]
+pub(super) struct Times {
+    /// The first step of operations, where it is said.
+    pub(super) steps: FxHashMap<OpId, u32>,
+    /// One past the last step of the storages of values, where it is said.
+    pub(super) ends: FxHashMap<ValueId, u32>,
+}
 
 /// Brings all functions into the order of the steps.
 ///
 /// # Errors
 /// Two operations that start at one step, or one that starts where another one still runs.
-pub(super) fn set(module: &mut Module, facts: &Facts, steps: &FxHashMap<OpId, u32>) -> Result<(), Failure> {
-    if steps.is_empty() {
+pub(super) fn set(module: &mut Module, facts: &Facts, times: &Times) -> Result<(), Failure> {
+    if times.steps.is_empty() {
         return Ok(());
     }
     for func in module.functions() {
@@ -23,7 +32,7 @@ pub(super) fn set(module: &mut Module, facts: &Facts, steps: &FxHashMap<OpId, u3
         let mut todo = vec![(entry, 0)];
         // A block after the one around it: its first step is known then.
         while let Some((block, begin)) = todo.pop() {
-            let order = ordered(module, facts, steps, block, begin)?;
+            let order = ordered(module, facts, times, block, begin)?;
             module.set_block_order(block, &order);
             let mut step = begin;
             for op in order {
@@ -55,13 +64,8 @@ fn length(module: &Module, facts: &Facts, block: BlockId, op: OpId) -> u32 {
     u32::from(counts(module, facts, block, op)) + inner.count() as u32
 }
 
-fn ordered(
-    module: &Module,
-    facts: &Facts,
-    steps: &FxHashMap<OpId, u32>,
-    block: BlockId,
-    begin: u32,
-) -> Result<Vec<OpId>, Failure> {
+fn ordered(module: &Module, facts: &Facts, times: &Times, block: BlockId, begin: u32) -> Result<Vec<OpId>, Failure> {
+    let steps = &times.steps;
     let ops: Vec<OpId> = module.block_ops(block).collect();
     let (counted, others): (Vec<OpId>, Vec<OpId>) = ops.iter().partition(|op| counts(module, facts, block, **op));
     let mut pinned: Vec<(u32, OpId)> = counted.iter().filter_map(|op| Some((steps.get(op).copied()?, *op))).collect();
@@ -70,7 +74,7 @@ fn ordered(
     let last = module.terminator(block);
     let mut order: Vec<OpId> = others.iter().copied().filter(|op| Some(*op) != last).collect();
     let inside: FxHashSet<OpId> = counted.iter().copied().collect();
-    let needed = needed(module, facts, block, &counted, steps);
+    let needed = needed(module, facts, block, &counted, times);
     let mut done: FxHashSet<OpId> = FxHashSet::default();
     let (mut step, mut next) = (begin, pinned.into_iter().peekable());
     while next.peek().is_some() || !free.is_empty() {
@@ -124,14 +128,9 @@ fn waits(module: &Module, op: OpId, inside: &FxHashSet<OpId>, done: &FxHashSet<O
     makers.any(|maker| maker != op && inside.contains(&maker) && !done.contains(&maker))
 }
 
-/// The first step at which somebody needs what an operation without a step of its own makes.
-fn needed(
-    module: &Module,
-    facts: &Facts,
-    block: BlockId,
-    ops: &[OpId],
-    steps: &FxHashMap<OpId, u32>,
-) -> FxHashMap<OpId, u32> {
+/// The step before which an operation without a step of its own has to run: somebody needs what it makes, or what it reads is gone.
+fn needed(module: &Module, facts: &Facts, block: BlockId, ops: &[OpId], times: &Times) -> FxHashMap<OpId, u32> {
+    let steps = &times.steps;
     let here = |mut op: OpId| {
         while module.parent_block(op) != Some(block) {
             op = module.parent_op(op)?;
@@ -147,6 +146,9 @@ fn needed(
         let first = readers.iter().filter_map(|reader| steps.get(reader).or_else(|| found.get(reader))).min().copied();
         let effects = effects(module, facts, *op);
         let first = if effects { first.into_iter().chain(behind).min() } else { first };
+        let inside = module.walk(*op);
+        let read = std::iter::once(op).chain(&inside).flat_map(|op| module.operands(*op));
+        let first = first.into_iter().chain(read.filter_map(|value| times.ends.get(&value).copied())).min();
         if effects {
             behind = steps.get(op).copied().into_iter().chain(first).chain(behind).min();
         }

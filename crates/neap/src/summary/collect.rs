@@ -50,10 +50,17 @@ pub struct Inputs<'a> {
 pub fn collect(inputs: &Inputs<'_>) -> Result<Summary, Diagnostic> {
     let source = with_callees(inputs.source, inputs.planned);
     let names = neap_ir::print::value_names(inputs.planned);
+    // What passes counted, by function; of a pass that ran twice, the last run is the plan's.
+    let mut counts: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    for report in inputs.reports {
+        let stats = report.stats.iter().map(|(name, count)| (*name, *count));
+        counts.entry(&report.function).or_default().extend(stats);
+    }
     let mut functions = Vec::new();
     for func in inputs.planned.functions() {
         if inputs.planned.attr(func, plan::ARENA_BYTES).is_some() {
-            functions.push(function(inputs, &source, func, &names)?);
+            let counted = inputs.planned.sym_name(func).and_then(|name| counts.get(name));
+            functions.push(function(inputs, &source, func, &names, counted)?);
         }
     }
     let pass = |report: &PassReport| Pass {
@@ -106,7 +113,13 @@ fn with_callees(source: &Module, planned: &Module) -> Module {
     module
 }
 
-fn function(inputs: &Inputs<'_>, source: &Module, func: OpId, names: &[String]) -> Result<Function, Diagnostic> {
+fn function(
+    inputs: &Inputs<'_>,
+    source: &Module,
+    func: OpId,
+    names: &[String],
+    counted: Option<&BTreeMap<&str, u64>>,
+) -> Result<Function, Diagnostic> {
     let (module, setup) = (inputs.planned, inputs.setup);
     let name = module.sym_name(func).unwrap_or_default().to_owned();
     let flow = flow(module, func, setup, Sharing::PLANNED)?;
@@ -115,7 +128,7 @@ fn function(inputs: &Inputs<'_>, source: &Module, func: OpId, names: &[String]) 
     let source_peak = original.as_ref().map_or(flow.profile.peak, |flow| flow.profile.peak);
     let placed = storages::placed(module, &flow, names)?;
     let (unknown_ops, unknown_bytes) = unknown(inputs, &flow);
-    let plan = plan_of(inputs, func, &name, &flow, &placed);
+    let plan = plan_of(inputs, func, counted, &flow, &placed);
     let excluded =
         inputs.applied.excluded.iter().filter(|(function, _)| *function == name).map(|(_, value)| value.clone());
     Ok(Function {
@@ -133,6 +146,7 @@ fn function(inputs: &Inputs<'_>, source: &Module, func: OpId, names: &[String]) 
         storages: placed.storages,
         excluded: excluded.collect(),
         prices: Vec::new(),
+        unpriced: 0,
         freer: None,
         runtime_order: None,
         name,
@@ -154,7 +168,13 @@ fn number(module: &Module, op: OpId, key: &str) -> Option<u64> {
     module.attr(op, key).and_then(Attr::as_i64).and_then(|value| u64::try_from(value).ok())
 }
 
-fn plan_of(inputs: &Inputs<'_>, func: OpId, name: &str, flow: &Flow<'_>, placed: &Placed) -> Plan {
+fn plan_of(
+    inputs: &Inputs<'_>,
+    func: OpId,
+    counted: Option<&BTreeMap<&str, u64>>,
+    flow: &Flow<'_>,
+    placed: &Placed,
+) -> Plan {
     let module = inputs.planned;
     let peak = flow.profile.peak;
     let arena = number(module, func, plan::ARENA_BYTES).unwrap_or(0);
@@ -170,14 +190,7 @@ fn plan_of(inputs: &Inputs<'_>, func: OpId, name: &str, flow: &Flow<'_>, placed:
         "tree" => Some(ProofBy::Tree),
         _ => None,
     };
-    let counted = |key: &str| {
-        inputs
-            .reports
-            .iter()
-            .rev()
-            .find(|report| report.function == name && report.stats.contains_key(key))
-            .map(|report| report.stats[key])
-    };
+    let counted = |key: &str| counted.and_then(|counts| counts.get(key)).copied();
     let arena_lower_bound = counted("arena-lower-bound").unwrap_or(peak).min(arena);
     Plan {
         peak,

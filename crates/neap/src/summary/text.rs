@@ -235,7 +235,14 @@ fn excluded(function: &Function) -> Option<String> {
 
 /// What the values cost that the user wants to read, or wants elsewhere.
 fn prices(function: &Function) -> Option<String> {
-    let (first, rest) = function.prices.split_first()?;
+    let unpriced = match function.unpriced {
+        0 => None,
+        1 => Some("1 flag of the run is not priced".to_owned()),
+        count => Some(format!("{} flags of the run are not priced", grouped(count.into()))),
+    };
+    let Some((first, rest)) = function.prices.split_first() else {
+        return unpriced.map(|unpriced| row("prices", &unpriced));
+    };
     let one = |price: &Price| {
         let (name, bytes) = (shown(&price.value, 40), grouped(price.bytes.unsigned_abs().into()));
         let verb = if price.bytes < 0 { "saves" } else { "costs" };
@@ -244,7 +251,8 @@ fn prices(function: &Function) -> Option<String> {
     };
     let listed: Vec<String> = std::iter::once(first).chain(rest.iter().take(3)).map(one).collect();
     let more = if rest.len() > 3 { format!(" and {} more", rest.len() - 3) } else { String::new() };
-    Some(row("prices", &format!("{}{more}", listed.join(", "))))
+    let unpriced = unpriced.map_or_else(String::new, |unpriced| format!("; {unpriced}"));
+    Some(row("prices", &format!("{}{more}{unpriced}", listed.join(", "))))
 }
 
 fn others(summary: &Summary, function: &Function) -> Option<String> {

@@ -12,13 +12,14 @@ use crate::drive::{self, Setup};
 use crate::exit::{Exit, Failure};
 use crate::foreign::{self, Table};
 use crate::input::{self, Input, Kind};
+use crate::progress::Progress;
 use crate::proofs;
 use crate::report::{self, Source};
 use crate::size::grouped;
 use crate::streams::Streams;
 use neap_ir::parse::split_input;
 use neap_ir::plan::FINGERPRINT;
-use neap_ir::{Attr, Module, ValueId};
+use neap_ir::{Attr, Fingerprints, Module, ValueId};
 use neap_passes::pipeline::Run;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -30,10 +31,14 @@ use std::collections::BTreeSet;
 pub(crate) fn run(request: &Check, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     let original = Input::read(&request.original, streams)?;
     let planned = Input::read(&request.planned, streams)?;
-    let outcome = match planned.kind {
-        Kind::Tflite | Kind::Onnx => model(request, &original, &planned),
-        _ if foreign::is_table(&planned.name, &planned.bytes) => table(request, &original, &planned),
-        _ => plans(request, &original, &planned),
+    let outcome = {
+        let progress = Progress::new(&mut *streams.err, streams.progress, None);
+        progress.label(format!("check of {}", planned.name));
+        match planned.kind {
+            Kind::Tflite | Kind::Onnx => model(request, &original, &planned),
+            _ if foreign::is_table(&planned.name, &planned.bytes) => table(request, &original, &planned),
+            _ => plans(request, &original, &planned),
+        }
     };
     match outcome {
         Ok(text) => streams.deliver(&text),
@@ -198,8 +203,9 @@ fn contradiction(flags: &SourceFlags, recorded: Option<&str>) -> Option<String> 
 /// Whether a plan says of each function that it was made for it.
 fn is_of(source: &Module, planned: &Module) -> bool {
     let stamp = |name: &str| planned.attr(planned.symbol(name)?, FINGERPRINT).and_then(Attr::as_str);
+    let mut fingerprints = Fingerprints::new(source);
     source.functions().into_iter().all(|func| {
-        let here = neap_ir::fingerprint(source, func);
+        let here = fingerprints.of(func);
         stamp(source.sym_name(func).unwrap_or_default()) == Some(here.as_str())
     })
 }
@@ -248,10 +254,8 @@ fn table<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result
 /// taken from it.
 fn lives(module: &Module, setup: &Setup, stated: &[foreign::Stated]) -> Result<(), Failure> {
     let nested = |func: &neap_ir::OpId| module.walk(*func).iter().any(|op| !module.op_regions(*op).is_empty());
-    let mut found: FxHashMap<ValueId, (u32, u32)> = FxHashMap::default();
-    for func in module.functions().into_iter().filter(|func| !nested(func)) {
-        found.extend(neap_check::lives(module, &setup.facts, func));
-    }
+    let flat: Vec<neap_ir::OpId> = module.functions().into_iter().filter(|func| !nested(func)).collect();
+    let found: FxHashMap<ValueId, (u32, u32)> = neap_check::lives(module, &setup.facts, &flat).into_iter().collect();
     for stated in stated {
         let Some(live) = found.get(&stated.value).filter(|live| **live != stated.live) else { continue };
         let what = format!(

@@ -6,6 +6,15 @@ use std::process::{Command, Output, Stdio};
 
 const NEAP: &str = env!("CARGO_BIN_EXE_neap");
 
+/// A module that has a plan.
+pub(crate) const GOOD: &str = "func.func @main(%x: tensor<64xi8>) -> tensor<16xi8> {
+  %a = \"neap.opaque\"(%x) {neap.name = \"first\"} : (tensor<64xi8>) -> tensor<32xi8>
+  %b = \"neap.opaque\"(%x) : (tensor<64xi8>) -> tensor<16xi8>
+  %c = \"neap.opaque\"(%a, %b) : (tensor<32xi8>, tensor<16xi8>) -> tensor<16xi8>
+  return %c : tensor<16xi8>
+}
+";
+
 pub(crate) fn program(program: &str, folder: &Path, args: &[&str], input: &str) -> Output {
     let mut child = Command::new(program)
         .args(args)

@@ -11,6 +11,9 @@ use neap_ir::facts::Facts;
 use neap_ir::{Attr, Module, OpId, PrintOptions, parse, print, verify};
 use neap_passes::pipeline::{Pipeline, Quiet, Run, run};
 use neap_passes::profile::Profile;
+use std::collections::BTreeSet;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Runtimes to plan for.
 pub(crate) const PROFILES: [&str; 3] = ["none", "tflite", "tflm"];
@@ -25,20 +28,63 @@ const RUNS: u64 = 3;
 /// ones before them run in all four combinations, by the seed. Else they are the full one and some that change with the seed, so that all are met.
 pub(crate) fn subsets(seed: u64, profile: &str, cases: u64) -> Vec<String> {
     let all = 1u64 << OPTIONAL.len();
-    let masks: Vec<u64> = match (profile, cases > 1000) {
+    let long = cases > 1000;
+    let mut masks: Vec<u64> = match (profile, long) {
         ("none", true) => {
-            let mut masks: Vec<u64> = (0..all / 4).map(|plan| (plan << 2) | (seed % 4)).collect();
-            masks.push(all - 1);
-            masks
+            let masks = (0..all / 4).map(|plan| (plan << 2) | (seed % 4));
+            std::iter::once(all - 1).chain(masks).collect()
         }
         ("none", false) => vec![all - 1, seed * 7 % all, seed * 13 / 5 % all, seed * 29 / 3 % all],
         _ => vec![all - 1, seed * 11 % all],
     };
+    let mut met = BTreeSet::new();
+    masks.retain(|mask| met.insert(*mask));
     let names = |mask: u64| {
+        if mask == all - 1 {
+            return FULL.to_owned();
+        }
         let chosen = OPTIONAL.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1).map(|(_, pass)| *pass);
-        chosen.chain(["assign-offsets"]).collect::<Vec<&str>>().join(",")
+        // Where a value lies is one thing, how tight another: the full pipeline searches long enough for all.
+        chosen.chain(["assign-offsets{effort=200000}"]).collect::<Vec<&str>>().join(",")
     };
     masks.into_iter().map(names).collect()
+}
+
+/// Does something for every seed, on as many threads as there are processors, each with a tally of its own. Which seed fails first does not depend on
+/// the threads.
+///
+/// # Panics
+/// With what is said of the smallest seed that fails.
+pub(crate) fn each_seed<T: Default + Send>(
+    seeds: std::ops::Range<u64>,
+    work: impl Fn(u64, &mut T) -> Result<(), String> + Sync,
+) -> Vec<T> {
+    let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    let (work, failed) = (&work, &AtomicU64::new(u64::MAX));
+    let share = |thread: u64| {
+        let (mut tally, mut failure) = (T::default(), None);
+        for seed in (seeds.start + thread..seeds.end).step_by(threads as usize) {
+            if failed.load(Ordering::Relaxed) < seed {
+                break;
+            }
+            if let Err(why) = work(seed, &mut tally) {
+                failed.fetch_min(seed, Ordering::Relaxed);
+                failure = Some((seed, why));
+                break;
+            }
+        }
+        (tally, failure)
+    };
+    let share = &share;
+    let ran: Vec<_> = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || share(thread))).collect();
+        running.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    let (tallies, failures): (Vec<T>, Vec<_>) = ran.into_iter().unzip();
+    if let Some((seed, why)) = failures.into_iter().flatten().min() {
+        panic!("seed {seed}, {why}");
+    }
+    tallies
 }
 
 /// Whether a module can be planned for a runtime: LiteRT's packer knows one arena without a limit.

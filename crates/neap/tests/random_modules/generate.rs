@@ -105,8 +105,8 @@ pub(crate) fn module(seed: u64) -> (String, Features) {
     let features = Features {
         state: rng.chance(50),
         tokens: rng.chance(35),
-        bodies: rng.chance(65),
-        dynamic: rng.chance(45),
+        bodies: rng.chance(70),
+        dynamic: rng.chance(50),
         calls: rng.chance(20),
         arenas: rng.chance(10),
     };
@@ -182,6 +182,9 @@ impl Program {
         self.budget = least + self.rng.below(if main { 18 } else { 5 });
         if main && self.features.tokens {
             self.token();
+        }
+        if main && self.rng.chance(25) {
+            self.view_chain();
         }
         let body = main && self.features.bodies;
         let begin = if body { self.rng.below(self.budget) } else { 0 };

@@ -5,7 +5,7 @@ use super::{Program, Size, Value, known};
 impl Program {
     /// One operation, or a pattern of several.
     pub(super) fn step(&mut self) {
-        match self.rng.below(36) {
+        match self.rng.below(38) {
             0..=2 => self.unary(),
             3..=4 => self.binary(),
             5 => self.cast(),
@@ -23,7 +23,8 @@ impl Program {
             30..=31 if self.features.bodies && self.depth < 2 => self.body(),
             32 if self.features.calls && self.main => self.call(),
             33 => self.odd(),
-            34 => self.view_chain(),
+            34..=35 => self.view_chain(),
+            36 => self.concat(),
             _ => self.sharing(),
         }
     }
@@ -89,7 +90,7 @@ impl Program {
     }
 
     /// Views of views, with readers of the owner in between.
-    fn view_chain(&mut self) {
+    pub(super) fn view_chain(&mut self) {
         let x = self.near(|value| value.known().is_some());
         let made = if self.rng.chance(70) { self.of("neap.opaque", &x) } else { x };
         let first = self.reshape(Some(made.clone()));
@@ -98,13 +99,13 @@ impl Program {
             0 => self.reshape(Some(first.clone())),
             _ => self.slice(Some(first.clone())),
         };
-        if self.rng.chance(50) {
+        if self.rng.chance(85) {
             self.op("neap.opaque", &[&first], &["kind = \"between\""], first.dims.clone(), first.elem);
         }
         if self.rng.chance(30) {
             self.of("tfl.relu", &made);
         }
-        if self.rng.chance(70) {
+        if self.rng.chance(90) {
             self.op("neap.opaque", &[&second], &["kind = \"r\""], second.dims.clone(), second.elem);
         }
     }

@@ -3,7 +3,7 @@
 //! A function that is a good part of its module gets a plain list. A small one among many gets a map: a list as long as the module for each of
 //! its functions would be quadratic.
 
-use neap_ir::{Module, OpId};
+use crate::module::{Module, OpId, ValueId};
 use rustc_hash::FxHashMap;
 use std::ops::{Index, IndexMut};
 
@@ -11,7 +11,8 @@ use std::ops::{Index, IndexMut};
 const SHARE: usize = 16;
 
 /// A table; what was never set is `none`.
-pub(crate) struct Table<T> {
+#[derive(Debug)]
+pub struct Table<T> {
     list: Vec<T>,
     map: FxHashMap<usize, T>,
     none: T,
@@ -24,17 +25,17 @@ impl<T: Clone> Table<T> {
         Table { list, map: FxHashMap::default(), none }
     }
 
-    /// A table of the values of a function.
-    pub(crate) fn of_values(module: &Module, func: OpId, none: T) -> Table<T> {
+    /// A table of the values of an operation and of all below it.
+    pub fn of_values(module: &Module, root: OpId, none: T) -> Table<T> {
         let args = |op: OpId| module.op_regions(op).iter().flat_map(|region| module.blocks(*region));
         let count =
             |op: OpId| module.results(op).len() + args(op).map(|block| module.block_args(*block).len()).sum::<usize>();
-        let own = count(func) + module.walk(func).into_iter().map(count).sum::<usize>();
+        let own = count(root) + module.walk(root).into_iter().map(count).sum::<usize>();
         Table::new(module.value_count(), own, none)
     }
 
     /// A table of the operations of a function, each of which is set.
-    pub(crate) fn of_ops(module: &Module, func: OpId, none: T) -> Table<T> {
+    pub fn of_ops(module: &Module, func: OpId, none: T) -> Table<T> {
         let ops = module.walk(func);
         let mut table = Table::new(module.op_count(), ops.len() + 1, none.clone());
         if table.list.is_empty() {
@@ -44,14 +45,19 @@ impl<T: Clone> Table<T> {
     }
 
     /// The entry, if there is one.
-    pub(crate) fn get(&self, at: usize) -> Option<&T> {
+    pub fn get(&self, at: usize) -> Option<&T> {
         if self.list.is_empty() { self.map.get(&at) } else { self.list.get(at) }
     }
 }
 
 /// The index of an operation in tables.
-pub(crate) fn number(op: OpId) -> usize {
+pub fn number(op: OpId) -> usize {
     op.into_raw().into_u32() as usize
+}
+
+/// The index of a value in tables.
+pub fn value_number(value: ValueId) -> usize {
+    value.into_raw().into_u32() as usize
 }
 
 impl<T: Clone> Index<usize> for Table<T> {
