@@ -74,6 +74,7 @@ pub(super) fn pipeline(data: &[u8]) {
         err: &mut err,
         colour_out: false,
         colour_err: false,
+        width: 80,
         progress: false,
     };
     let exit = neap::run(["neap", "opt", "-"].map(Into::into), streams);

@@ -124,12 +124,21 @@ pub struct Common {
     pub verify_each: bool,
     /// Whether time per pass is shown.
     pub timing: bool,
+    /// Whether it is shown what is born, lives and dies at each step.
+    pub trace_steps: bool,
     /// Whether pass statistics are shown.
     pub statistics: bool,
     /// The pipeline as text; none: pass flags, else `plan`.
     pub pipeline: Option<String>,
     /// Ranges of a dimension that are planned one by one.
     pub buckets: Option<BucketsFlag>,
+}
+
+impl Common {
+    /// Whether something is shown that is drawn from what runs at each step.
+    pub fn draws(&self) -> bool {
+        self.trace_steps || self.summary == SummaryKind::Full
+    }
 }
 
 /// `neap opt`.
@@ -429,6 +438,7 @@ fn read_common(matches: &ArgMatches) -> Common {
         threads: one(matches, "threads").unwrap_or_else(values::cores),
         verify_each: one(matches, "verify-each").unwrap_or(true),
         timing: matches.get_flag("mlir-timing"),
+        trace_steps: matches.get_flag("trace-steps"),
         statistics: matches.get_flag("mlir-pass-statistics"),
         pipeline: one(matches, "pass-pipeline"),
         buckets: one(matches, "buckets"),

@@ -225,6 +225,9 @@ fn attempt(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result
     if job.common.statistics {
         said += &statistics(&reports);
     }
+    if job.common.trace_steps {
+        said += &summary.iter().map(crate::steps::text).collect::<String>();
+    }
     Ok((Planned { module, smaller: Vec::new(), summary, certificates, remarks, said }, reports))
 }
 

@@ -24,6 +24,7 @@ pub mod report;
 pub mod reproducer;
 pub mod runtime_order;
 pub mod size;
+pub mod steps;
 pub mod streams;
 pub mod stub;
 pub mod summary;
@@ -51,6 +52,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut streams = Streams {
         colour_out: colour(anstream::AutoStream::choice(&stdout)),
         colour_err: colour(anstream::AutoStream::choice(&stderr)),
+        width: terminal_size::terminal_size().map_or(streams::WIDTH, |(width, _)| width.0.into()),
         progress: stderr.is_terminal(),
         input: &mut std::io::stdin().lock(),
         out: &mut stdout.lock(),

@@ -15,9 +15,14 @@ pub struct Streams<'a> {
     pub colour_out: bool,
     /// Whether `err` may hold colours.
     pub colour_err: bool,
+    /// How many characters a line holds.
+    pub width: usize,
     /// Whether a person watches `err`: a progress line may be drawn and erased there.
     pub progress: bool,
 }
+
+/// How many characters a line holds where there is no terminal.
+pub const WIDTH: usize = 100;
 
 impl Streams<'_> {
     /// Writes the product. That nobody reads any more is no error: `neap opt x.mlir | head`.

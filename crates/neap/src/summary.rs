@@ -4,6 +4,7 @@
 //! it. All sizes are bytes; steps are half-open. The parts of `saved` add up to `source.peak - plan.arena`.
 
 mod buckets;
+mod chart;
 mod collect;
 mod csv;
 mod full;
@@ -26,6 +27,25 @@ pub use json::json;
 pub use stages::Stages;
 pub(crate) use text::shown;
 pub use text::text;
+
+/// How text is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Look {
+    /// Whether colours are used.
+    pub colour: bool,
+    /// How many characters a line holds.
+    pub width: usize,
+}
+
+impl Look {
+    /// Plain text for files.
+    pub const PLAIN: Look = Look { colour: false, width: crate::streams::WIDTH };
+
+    /// Text in a colour, by its number in the terminal's own palette.
+    fn paint(self, colour: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
 
 /// A run of the planner on one module.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

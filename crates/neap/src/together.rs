@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::report::{self, Source};
 use crate::size::grouped;
 use crate::streams::Streams;
-use crate::summary::{self, Summary};
+use crate::summary::{self, Look, Summary};
 use crate::verbs::plan;
 use crate::weights;
 use crate::writers::{self, Writer};
@@ -143,7 +143,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         SummaryKind::Json => json()?,
         SummaryKind::Text => text(&together),
         SummaryKind::Full => {
-            let each = plans.iter().map(|plan| writers::summary(SummaryKind::Full, &plan.planned, false));
+            let each = plans.iter().map(|plan| writers::summary(SummaryKind::Full, &plan.planned, Look::PLAIN));
             text(&together) + &each.collect::<String>()
         }
     };
@@ -206,7 +206,7 @@ fn one(
             print_ir: &PrintIr::default(),
             options: PrintOptions::default(),
             reproducer: Reproducer::OnBug,
-            draw: false,
+            draw: request.common.draws(),
         };
         let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
         buckets::run(&job, module, &progress)

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
 use crate::npu::{Judged, Npu};
 use crate::picture::picture;
-use crate::summary;
+use crate::summary::{self, Look};
 use crate::template::Template;
 use neap_ir::print::{PrintOptions, print};
 use neap_passes::profile::Profile;
@@ -299,11 +299,11 @@ pub fn modules(planned: &Planned, options: PrintOptions) -> String {
 }
 
 /// The summary in a form; empty without a plan.
-pub fn summary(kind: SummaryKind, planned: &Planned, bold: bool) -> String {
+pub fn summary(kind: SummaryKind, planned: &Planned, look: Look) -> String {
     match (&planned.summary, kind) {
         (None, _) | (_, SummaryKind::None) => String::new(),
-        (Some(summary), SummaryKind::Text) => summary::ranges(summary) + &summary::text(summary, bold),
-        (Some(summary), SummaryKind::Full) => summary::ranges(summary) + &summary::full(summary, bold),
+        (Some(summary), SummaryKind::Text) => summary::ranges(summary) + &summary::text(summary, look.colour),
+        (Some(summary), SummaryKind::Full) => summary::ranges(summary) + &summary::full(summary, look),
         (Some(summary), SummaryKind::Json) => summary::json(summary),
     }
 }

@@ -24,6 +24,7 @@ fn run(args: &[&str], input: &str) -> (Exit, String, String) {
         err: &mut err,
         colour_out: false,
         colour_err: false,
+        width: 80,
         progress: false,
     };
     let exit = neap::run(std::iter::once("neap").chain(args.iter().copied()).map(Into::into), streams);

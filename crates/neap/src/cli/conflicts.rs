@@ -12,8 +12,16 @@ use std::path::{Path, PathBuf};
 const SPILLED: &[&str] = &["FILE", "output", "to", "objective", "summary", "summary-file"];
 
 /// What several models, or several instances of one, cannot have.
-const NOT_TOGETHER: &[&str] =
-    &["certificate", "dialect-stub", "template", "offsets", "objective", "mlir-timing", "mlir-pass-statistics"];
+const NOT_TOGETHER: &[&str] = &[
+    "certificate",
+    "dialect-stub",
+    "template",
+    "offsets",
+    "objective",
+    "trace-steps",
+    "mlir-timing",
+    "mlir-pass-statistics",
+];
 
 /// The first contradiction.
 pub(super) fn find(matches: &ArgMatches) -> Result<(), String> {

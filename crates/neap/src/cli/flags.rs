@@ -126,6 +126,7 @@ pub(super) fn common(command: Command) -> Command {
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true"),
+        switch("trace-steps", "Shows what is born, lives and dies at each step, and the bytes, on the error stream"),
         switch("mlir-timing", "Shows time per pass"),
         switch("mlir-pass-statistics", "Shows what each pass counted"),
     ])

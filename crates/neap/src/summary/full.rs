@@ -1,13 +1,15 @@
-//! The whole summary as text: the dozen lines, then every function's arenas and storages, then what each pass counted.
+//! The whole summary as text: the dozen lines, charts, then every function's arenas and storages, then what each pass counted.
 
+use super::chart::charts;
 use super::text::{shown, text};
-use super::{Function, Storage, Summary};
+use super::{Function, Look, Storage, Summary};
 use crate::size::grouped;
 use std::fmt::Write;
 
 /// The summary with all storages.
-pub fn full(summary: &Summary, bold: bool) -> String {
-    let mut out = text(summary, bold);
+pub fn full(summary: &Summary, look: Look) -> String {
+    let mut out = text(summary, look.colour);
+    summary.functions.iter().for_each(|function| out += &charts(function, look));
     for function in &summary.functions {
         let _ = writeln!(out, "\n@{}, fingerprint {}", shown(&function.name, 60), function.fingerprint);
         arenas(function, &mut out);

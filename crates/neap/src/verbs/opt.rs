@@ -10,6 +10,7 @@ use crate::outputs::{self, Output, Reads};
 use crate::progress::Progress;
 use crate::report::{self, Source};
 use crate::streams::Streams;
+use crate::summary::Look;
 use crate::weights;
 use crate::writers::{self, Asked, With, Writer};
 use crate::{proofs, reproducer, stub};
@@ -128,7 +129,7 @@ fn one(
         print_ir: &request.print_ir,
         options: options(request),
         reproducer: request.reproducer.clone().map_or(Reproducer::OnBug, Reproducer::At),
-        draw: request.output.as_deref().and_then(Writer::of).is_some_and(Writer::draws),
+        draw: common.draws() || request.output.as_deref().and_then(Writer::of).is_some_and(Writer::draws),
     };
     let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
     buckets::run(&job, module, &progress)
@@ -182,8 +183,11 @@ fn finish(request: &Opt, setup: &Setup, done: &Done, streams: &mut Streams<'_>) 
     missing.iter().for_each(|warning| streams.say(&format!("warning: {}\n", warning.message)));
     let mut summaries = String::new();
     for planned in &done.planned {
-        let bold = streams.colour_err && common.summary_file.is_none();
-        summaries += &writers::summary(common.summary, planned, bold);
+        let look = match common.summary_file {
+            Some(_) => Look::PLAIN,
+            None => Look { colour: streams.colour_err, width: streams.width },
+        };
+        summaries += &writers::summary(common.summary, planned, look);
         // JSON is all that the stream carries.
         if common.summary != SummaryKind::Json || common.summary_file.is_some() {
             streams.say(&planned.said);

@@ -14,6 +14,7 @@ use crate::report::{self, Source};
 use crate::runtime_order;
 use crate::streams::Streams;
 use crate::stub;
+use crate::summary::Look;
 use crate::template::Template;
 use crate::together;
 use crate::weights;
@@ -78,7 +79,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
             print_ir: &PrintIr::default(),
             options,
             reproducer: Reproducer::OnBug,
-            draw: writers.iter().any(|writer| writer.draws()),
+            draw: common.draws() || writers.iter().any(|writer| writer.draws()),
         };
         let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
         let flags = &common.source;
@@ -125,8 +126,11 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let (certificates, missing) = proofs::file(common, std::slice::from_ref(&planned));
     files.extend(certificates);
     streams.say(&report::text(&missing, source, colour));
-    let bold = streams.colour_out && common.summary_file.is_none();
-    let mut summary = writers::summary(common.summary, &planned, bold);
+    let look = match common.summary_file {
+        Some(_) => Look::PLAIN,
+        None => Look { colour: streams.colour_out, width: streams.width },
+    };
+    let mut summary = writers::summary(common.summary, &planned, look);
     if planned.summary.is_none() && common.summary != SummaryKind::None {
         return Err(Failure::usage("the pipeline makes no plan: there is nothing to summarise")
             .help("add `assign-offsets` to it, or use `neap opt`"));
