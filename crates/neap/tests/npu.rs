@@ -67,6 +67,25 @@ fn an_order_is_written_by_ids() {
 }
 
 #[test]
+fn a_tiled_product_is_proved() {
+    // All columns are live when the first row is done, and no second line is done before all of it is there: no minimum cut sees that.
+    let folder = tempfile::tempdir().unwrap();
+    for (side, peak) in [(8, 9 * 8 * 128), (16, 17 * 16 * 128)] {
+        let json = npu_cases::matmul(side, side, side, true);
+        std::fs::write(folder.path().join("g.json"), &json).unwrap();
+        let run = neap(folder.path(), &["plan", "g.json", "-o", "x.schedule", "--summary=json"]);
+        assert_eq!(run.exit, 0, "{}", run.err);
+        assert_eq!(judged(folder.path(), &json, Rules::Order).peak, peak);
+        let summary: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        let plan = &summary["functions"][0]["plan"];
+        assert_eq!((plan["lower_bound"].as_u64(), plan["proof_by"].as_str()), (Some(peak), Some("search")));
+        let budget = (peak - 1).to_string();
+        let run = neap(folder.path(), &["plan", "g.json", "--budget", &budget]);
+        assert!(run.exit == 3 && run.err.contains("proved"), "{} {}", run.exit, run.err);
+    }
+}
+
+#[test]
 fn spills_keep_the_capacities() {
     let folder = tempfile::tempdir().unwrap();
     let json = npu_cases::matmul(4, 4, 8, false);

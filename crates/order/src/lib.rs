@@ -38,6 +38,7 @@ mod taken;
 mod tighten;
 mod topo;
 mod tree;
+mod turns;
 mod validate;
 mod window;
 

@@ -15,7 +15,7 @@ use crate::solution::{
     Failure, InfeasibleProof, Options, OrderMode, Progress, Proof, Schedule, Solution, Stats, Watch,
 };
 use crate::taken::{Taken, merged};
-use crate::{greedy, infeasible, latency, model, portfolio, replay, simulate, topo, window};
+use crate::{greedy, infeasible, latency, model, portfolio, replay, simulate, topo, turns, window};
 use rustc_hash::FxHashMap;
 
 /// Ops at the peak whose flow bound is computed.
@@ -192,6 +192,13 @@ impl<'p> Search<'p, '_> {
         }
         let floor = (0..best.model.n).map(|v| held_by(&best.model, v)).max().unwrap_or(0);
         lower = lower.max(floor).max(best.model.start_bytes());
+        let turns = self.options.effort.saturating_sub(self.stats.nodes) / 4;
+        lower = lower.max(turns::bound(&best.model, best.peak, turns, &mut self.stats.nodes));
+        self.proved_search = lower >= best.peak;
+        self.lower = lower.min(best.peak);
+        if self.proved_search || self.answers(lower, best.peak) {
+            return best;
+        }
         let effort = self.options.effort.saturating_sub(self.stats.nodes);
         // Classes make few moves free: a search soon has more states than it can look at.
         let classes = !best.model.limits.is_empty();
