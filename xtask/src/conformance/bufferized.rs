@@ -1,6 +1,6 @@
 //! Bufferized MLIR, planned and run: TFLite to TOSA to linalg to memref by LLVM's own passes, planned by neap, run by `mlir-runner`.
 //!
-//! The planned program gives what the unplanned one gives, its arena is within 2 % of the bytes that are live at its worst step, and the same
+//! The planned program gives what the unplanned one gives, its arena is within 2 % of what every order needs, and the same
 //! program with all buffers at offset 0 gives something else, so that the comparison is known to see an overlap.
 
 use super::{Tally, first, plan, tosa};
@@ -8,7 +8,8 @@ use crate::{Outcome, sh};
 use std::fmt::Write;
 use std::path::Path;
 
-const MODELS: [&str; 3] = ["gen_swiftcell_64_f32", "keras_mobilenet_v1_f32", "litert_ff"];
+const MODELS: [&str; 5] =
+    ["gen_swiftcell_64_f32", "keras_mobilenet_v1_f32", "litert_ff", "mp_face_detection_short_range", "mp_hand_recrop"];
 
 const OPT: &str = "mlir-opt-22";
 const RUNNER: &str = "mlir-runner-22";
@@ -23,7 +24,7 @@ const LOWER: &str = "builtin.module(convert-linalg-to-loops,expand-strided-metad
 
 pub(super) fn run(shared: &Path, tally: &mut Tally) -> Outcome {
     let folder = sh::scratch("conformance/bufferized")?;
-    println!("{:<36} {:>12} {:>12} {:>8}", "model", "arena", "live", "ratio");
+    println!("{:<36} {:>12} {:>12} {:>8}", "model", "arena", "floor", "ratio");
     let mut noticed = false;
     for model in MODELS {
         let outcome = one(shared, &folder, model);
@@ -44,10 +45,10 @@ fn one(shared: &Path, folder: &Path, model: &str) -> Result<bool, String> {
     sh::stdout(sh::program(OPT, flags).args([&source, &bytecode]))?;
     let planned = folder.join(format!("{model}.memref.mlir"));
     let summary = plan(&source, &planned, &[])?;
-    let (arena, live) = (first(&summary, "arena"), first(&summary, "peak"));
-    println!("{model:<36} {arena:>12} {live:>12} {:>8.3}", arena as f64 / live as f64);
-    if arena as f64 > live as f64 * 1.02 {
-        return Err(format!("the arena has {arena} bytes, {live} are live at the worst step"));
+    let (arena, floor) = (first(&summary, "arena"), first(&summary, "lower_bound"));
+    println!("{model:<36} {arena:>12} {floor:>12} {:>8.3}", arena as f64 / floor as f64);
+    if arena as f64 > floor as f64 * 1.02 {
+        return Err(format!("the arena has {arena} bytes, the floor is {floor}"));
     }
     let plain = folder.join(format!("{model}.plain.mlir"));
     let print = [
