@@ -1,8 +1,11 @@
 //! C: a header with what firmware needs to lay tensors into one static arena.
 //!
 //! Per function and arena: its bytes and the alignment of its base; per value that lies in it: offset and bytes, by the model's own name. All names are
-//! macros, and macros alone, so that the header can stand in any translation unit, in C from 99 on and in C++. `NEAP_ARENA_CHECK(array)` is a static
+//! macros, so that the header can stand in any translation unit, in C from 99 on and in C++; where there is a plan for each of several ranges of sizes, one inline
+//! function chooses among them. `NEAP_ARENA_CHECK(array)` is a static
 //! assertion that an array is large enough and, from C11 and C++11 on, aligned enough.
+
+mod buckets;
 
 use crate::error;
 use neap_ir::diag::Diagnostic;
@@ -10,24 +13,23 @@ use neap_ir::{Attr, Def, Module, OpId, ValueId, plan};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Writes the header of a plan.
+/// Writes the header of a plan; of several modules, each the plan for a range of sizes, ascending ([`plan::BUCKET`]), with what chooses among them.
 ///
 /// # Errors
-/// The module holds no plan, or a size that is not known.
-pub fn write(module: &Module) -> Result<String, Vec<Diagnostic>> {
-    let functions: Vec<OpId> =
-        module.functions().into_iter().filter(|func| module.attr(*func, plan::ARENA_BYTES).is_some()).collect();
-    if functions.is_empty() {
-        return Err(vec![error("no function of the module has a plan")]);
-    }
-    let aligns = arenas(module);
+/// A module holds no plan, or a size that is not known; several modules that are not ranges of one dimension.
+pub fn write(modules: &[&Module]) -> Result<String, Vec<Diagnostic>> {
     let mut names = Names::default();
     let guard = names.unique("NEAP_PLAN_H");
     let mut out = String::new();
     let _ = writeln!(out, "/* Made by neap: where every tensor lies. */\n#ifndef {guard}\n#define {guard}\n");
     out += ASSERTION;
-    for func in functions {
-        function(module, func, &aligns, &mut names, &mut out).map_err(|message| vec![error(message)])?;
+    match modules {
+        [module] if module.attr(module.top(), plan::BUCKET).is_none() => {
+            for section in sections(module, "")? {
+                section.print(&mut names, &mut out);
+            }
+        }
+        _ => buckets::print(modules, &mut names, &mut out)?,
     }
     let _ = writeln!(out, "#endif /* {guard} */");
     Ok(out)
@@ -73,50 +75,82 @@ struct Line {
     offset: i64,
     bytes: u64,
     comment: String,
+    /// Whether the module has a name for it, which another order does not change.
+    named: bool,
 }
 
-fn function(
-    module: &Module,
-    func: OpId,
-    aligns: &BTreeMap<String, i64>,
-    names: &mut Names,
-    out: &mut String,
-) -> Result<(), String> {
+/// What a header says of one function.
+struct Section {
+    /// All of its macros begin with it.
+    prefix: String,
+    name: String,
+    fingerprint: String,
+    bytes: u64,
+    align: i64,
+    /// Where there are several: their name, bytes and alignment.
+    arenas: Vec<(String, u64, i64)>,
+    lines: Vec<Line>,
+}
+
+/// The functions of a planned module; `range` ends the prefix of each.
+fn sections(module: &Module, range: &str) -> Result<Vec<Section>, Vec<Diagnostic>> {
+    let functions: Vec<OpId> =
+        module.functions().into_iter().filter(|func| module.attr(*func, plan::ARENA_BYTES).is_some()).collect();
+    if functions.is_empty() {
+        return Err(vec![error("no function of the module has a plan")]);
+    }
+    let aligns = arenas(module);
+    let found = functions.into_iter().map(|func| section(module, func, &aligns, range));
+    found.collect::<Result<_, String>>().map_err(|message| vec![error(message)])
+}
+
+fn section(module: &Module, func: OpId, aligns: &BTreeMap<String, i64>, range: &str) -> Result<Section, String> {
     let name = module.sym_name(func).unwrap_or_default();
-    let prefix = format!("NEAP_{}", identifier(name));
-    let lines = lines(module, func)?;
+    let mut lines = lines(module, func)?;
     let bytes = module.attr(func, plan::ARENA_BYTES).and_then(Attr::as_i64).unwrap_or(0);
     let fingerprint = module.attr(func, plan::FINGERPRINT).and_then(Attr::as_str).unwrap_or("unknown");
-    let _ = writeln!(out, "/* @{}, fingerprint {} */", comment(name), comment(fingerprint));
-    let all = aligns.values().copied().chain(asked(module, func)).fold(1, lcm);
-    let mut define = |name: String, value: &dyn std::fmt::Display, what: &str| {
-        let _ = write!(out, "#define {} {value}", names.unique(&name));
-        if !what.is_empty() {
-            let _ = write!(out, " /* {} */", comment(what));
+    let used: BTreeSet<&String> = lines.iter().filter_map(|line| line.arena.as_ref()).collect();
+    let end = |arena: &String| {
+        let ends = lines.iter().filter(|line| line.arena.as_ref() == Some(arena));
+        ends.map(|line| line.offset.max(0) as u64 + line.bytes).max().unwrap_or(0)
+    };
+    let align = |arena: &String| aligns.get(arena).copied().unwrap_or(1);
+    let several = used.len() > 1;
+    let arenas = used.into_iter().filter(|_| several).map(|arena| (arena.clone(), end(arena), align(arena))).collect();
+    if aligns.len() <= 1 {
+        lines.iter_mut().for_each(|line| line.arena = None);
+    }
+    Ok(Section {
+        prefix: format!("NEAP_{}{range}", identifier(name)),
+        name: name.to_owned(),
+        fingerprint: fingerprint.to_owned(),
+        bytes: u64::try_from(bytes).unwrap_or(0),
+        align: aligns.values().copied().chain(asked(module, func)).fold(1, lcm),
+        arenas,
+        lines,
+    })
+}
+
+impl Section {
+    fn print(&self, names: &mut Names, out: &mut String) {
+        let prefix = &self.prefix;
+        let _ = writeln!(out, "/* @{}, fingerprint {} */", comment(&self.name), comment(&self.fingerprint));
+        names.define(out, &format!("{prefix}_BYTES"), &format!("{}u", self.bytes), "of the arena, all together");
+        names.define(out, &format!("{prefix}_ALIGN"), &format!("{}u", self.align), "of the arena's base");
+        for (arena, bytes, align) in &self.arenas {
+            let prefix = format!("{prefix}_ARENA_{}", identifier(arena));
+            names.define(out, &format!("{prefix}_BYTES"), &format!("{bytes}u"), "");
+            names.define(out, &format!("{prefix}_ALIGN"), &format!("{align}u"), "");
+        }
+        for line in &self.lines {
+            let prefix = format!("{prefix}_{}", identifier(&line.name));
+            let arena = line.arena.as_ref().map(|arena| format!("@{arena}, ")).unwrap_or_default();
+            let what = format!("{arena}{}", line.comment);
+            names.define(out, &format!("{prefix}_OFFSET"), &format!("{}u", line.offset), &what);
+            names.define(out, &format!("{prefix}_SIZE"), &format!("{}u", line.bytes), "");
         }
         out.push('\n');
-    };
-    define(format!("{prefix}_BYTES"), &format!("{bytes}u"), "of the arena, all together");
-    define(format!("{prefix}_ALIGN"), &format!("{all}u"), "of the arena's base");
-    let used: BTreeSet<&String> = lines.iter().filter_map(|line| line.arena.as_ref()).collect();
-    if used.len() > 1 {
-        for arena in used {
-            let ends = lines.iter().filter(|line| line.arena.as_ref() == Some(arena));
-            let end = ends.map(|line| line.offset.max(0) as u64 + line.bytes).max().unwrap_or(0);
-            let prefix = format!("{prefix}_ARENA_{}", identifier(arena));
-            define(format!("{prefix}_BYTES"), &format!("{end}u"), "");
-            define(format!("{prefix}_ALIGN"), &format!("{}u", aligns.get(arena).copied().unwrap_or(1)), "");
-        }
     }
-    for line in &lines {
-        let prefix = format!("{prefix}_{}", identifier(&line.name));
-        let where_ =
-            line.arena.as_ref().filter(|_| aligns.len() > 1).map(|arena| format!("@{arena}, ")).unwrap_or_default();
-        define(format!("{prefix}_OFFSET"), &format!("{}u", line.offset), &format!("{where_}{}", line.comment));
-        define(format!("{prefix}_SIZE"), &format!("{}u", line.bytes), "");
-    }
-    out.push('\n');
-    Ok(())
 }
 
 /// Alignments that operations ask for.
@@ -174,7 +208,7 @@ fn lines(module: &Module, func: OpId) -> Result<Vec<Line>, String> {
         if let Some(offset) = module.attr(op, plan::SCRATCH_OFFSET).and_then(Attr::as_i64) {
             let arena = module.attr(op, plan::SCRATCH_ARENA).and_then(Attr::as_symbol).map(str::to_owned);
             let (bytes, comment) = (module.scratch_bytes(op), format!("scratch of {}", module.op_name(op)));
-            lines.push(Line { name: "SCRATCH".into(), arena, offset, bytes, comment });
+            lines.push(Line { name: "SCRATCH".into(), arena, offset, bytes, comment, named: false });
         }
     }
     Ok(lines)
@@ -197,10 +231,11 @@ fn line(
         _ => String::new(),
     };
     let model = name.clone();
+    let named = !model.is_empty() || ssa.is_some() || matches!(module.value(value).def(), Def::Arg(..));
     let name = if name.is_empty() { ssa.map_or(unnamed, |ssa| format!("{ssa}{number}")) } else { name };
     let bytes = module.value_bytes(value).map_err(|error| format!("`{name}`: {error}"))?;
     let comment = if model.is_empty() { what.to_owned() } else { format!("{what} `{model}`") };
-    Ok(Line { name, arena, offset, bytes, comment })
+    Ok(Line { name, arena, offset, bytes, comment, named })
 }
 
 /// Upper case letters, digits and underscores, of a length that every compiler tells apart.
@@ -231,5 +266,14 @@ impl Names {
             found = format!("{name}_{number}");
         }
         found
+    }
+
+    /// A line that defines a macro, with a comment where there is something to say.
+    fn define(&mut self, out: &mut String, name: &str, value: &str, what: &str) {
+        let _ = write!(out, "#define {} {value}", self.unique(name));
+        if !what.is_empty() {
+            let _ = write!(out, " /* {} */", comment(what));
+        }
+        out.push('\n');
     }
 }

@@ -149,6 +149,7 @@ pub fn possible(writers: &[Writer], asked: Asked<'_>) -> Result<(), Failure> {
         match writer.template() {
             Some(_) if matches!(writer, Writer::Memory | Writer::Spills) && !asked.spills => return Err(no_places()),
             None if asked.spills => return Err(spills_only()),
+            None if asked.buckets && *writer == Writer::Memref => return Err(one_plan()),
             None => {}
             Some(_) if asked.buckets => return Err(one_plan()),
             Some(kind) => fits(asked.model, kind)?,
@@ -175,8 +176,8 @@ pub fn fits(model: Option<&Input>, kind: Kind) -> Result<(), Failure> {
 }
 
 fn one_plan() -> Failure {
-    let failure = Failure::usage("a model file holds one plan, not one for each bucket");
-    failure.help("write `.mlir`, `.json` or `.csv`, or plan one size with `--dim`")
+    let failure = Failure::usage("a model, and a program in one arena, hold one plan, not one for each bucket");
+    failure.help("write `.mlir`, `.h`, `.json` or `.csv`, or plan one size with `--dim`")
 }
 
 fn spills_only() -> Failure {
@@ -222,7 +223,7 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
             .as_ref()
             .ok_or_else(|| Failure::usage("the pipeline makes no plan to write").help("add `assign-offsets` to it"))
     };
-    if writer.needs_template() && !planned.smaller.is_empty() {
+    if (writer.needs_template() || writer == Writer::Memref) && !planned.smaller.is_empty() {
         return Err(one_plan());
     }
     Ok(match writer {
@@ -238,7 +239,7 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
         }
         Writer::C => {
             needed()?;
-            neap_emit::c::write(&planned.module).map_err(refused)?.into_bytes()
+            neap_emit::c::write(&planned.modules().collect::<Vec<_>>()).map_err(refused)?.into_bytes()
         }
         Writer::Tflite => {
             let template = Template::wanted(with.template, Kind::Tflite)?;
