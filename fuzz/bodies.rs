@@ -64,6 +64,54 @@ pub(super) fn npu(data: &[u8]) {
     }
 }
 
+/// No module and no model file break a writer: what is written reads back, and where it holds offsets, they are good ones. The input is a model file
+/// behind its length (four bytes, least first), then the text of a module that may be a plan of it.
+pub(super) fn emit(data: &[u8]) {
+    let Some((length, rest)) = data.split_first_chunk::<4>() else { return };
+    let (template, text) = rest.split_at(rest.len().min(u32::from_le_bytes(*length) as usize));
+    let Ok(planned) = neap_ir::parse::parse_bytes(text) else { return };
+    if neap::drive::valid(&planned).is_err() {
+        return;
+    }
+    if let Ok(header) = neap_emit::c::write(&[&planned]) {
+        assert!(header.is_ascii() && header.matches("/*").count() == header.matches("*/").count(), "{header}");
+    }
+    if let Ok(program) = neap_emit::memref::program(&planned) {
+        assert!(neap::drive::valid(&program).is_ok(), "the program is not valid");
+        let text = print(&program, &PrintOptions::default());
+        assert!(neap_ir::parse(&text).is_ok(), "the program cannot be read:\n{text}");
+    }
+    if neap_import::is_tflite(template) {
+        emit_tflite(template, &planned);
+    } else if template.first() == Some(&b'{') {
+        if let Ok(npu) = neap::npu::Npu::read(template) {
+            let _ = npu.order(&planned);
+        }
+    } else if let Ok(file) = neap_emit::onnx::outline(template)
+        && let Ok(order) = neap_emit::onnx::planned_order(&file, &planned)
+    {
+        let written = neap_emit::onnx::reordered(template, &order);
+        let written = written.unwrap_or_else(|errors| panic!("the order of a plan was refused: {errors:?}"));
+        assert_eq!(neap_emit::onnx::outline(&written).map(|file| file.nodes.len()).ok(), Some(file.nodes.len()));
+    }
+}
+
+fn emit_tflite(template: &[u8], planned: &neap_ir::Module) {
+    use neap_emit::tflite::{Options, read_offsets, write};
+    let Ok(source) = neap_import::read_tflite(template) else { return };
+    for offsets in [false, true] {
+        let Ok(written) = write(template, &source, planned, Options { offsets }) else { continue };
+        let module = neap_import::read_tflite(&written);
+        let module = module.unwrap_or_else(|errors| panic!("what was written cannot be read: {errors:?}"));
+        if offsets {
+            let judged = read_offsets(&written, &module);
+            assert!(judged.is_ok(), "offsets that were written are refused: {judged:?}");
+        } else {
+            assert_eq!(written.len(), template.len(), "an order changed the length");
+        }
+    }
+}
+
 /// No module breaks a pass or makes a plan that the checker refuses: the exit code of our own bugs is never seen.
 pub(super) fn pipeline(data: &[u8]) {
     let (mut out, mut err) = (Vec::new(), Vec::new());

@@ -8,13 +8,15 @@ mod bodies;
 
 use crate::rng::Rng;
 use crate::{Outcome, sh};
+use neap::exit::Exit;
+use neap::streams::Streams;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// What there is to fuzz.
-pub(crate) const NAMES: [&str; 5] = ["parser", "tflite", "onnx", "npu", "pipeline"];
+pub(crate) const NAMES: [&str; 6] = ["parser", "tflite", "onnx", "npu", "emit", "pipeline"];
 
 /// The first argument of the process that tries inputs.
 const CHILD: &str = "fuzzing";
@@ -115,6 +117,7 @@ fn body(target: &str) -> fn(&[u8]) {
         "tflite" => bodies::tflite,
         "onnx" => bodies::onnx,
         "npu" => bodies::npu,
+        "emit" => bodies::emit,
         _ => bodies::pipeline,
     }
 }
@@ -130,6 +133,7 @@ fn mutate_for(target: &str, time: Duration, seed: u64) -> Outcome {
         // Every seed as it is first: a body that refuses good input would find nothing.
         let input = match seeds.get(tried as usize) {
             Some(seed) => seed.clone(),
+            None if target == "emit" => mutated_pair(&seeds, &mut rng),
             None => mutated(&seeds, &mut rng, !is_binary(target)),
         };
         sh::write(&current, &input)?;
@@ -151,6 +155,9 @@ fn is_binary(target: &str) -> bool {
 
 /// Small files of `testdata`: mutations of large ones find little per second.
 fn corpus(target: &str) -> Result<Vec<Vec<u8>>, String> {
+    if target == "emit" {
+        return plans();
+    }
     let (extension, folder) = match target {
         "npu" => ("json", "testdata/npu"),
         _ if is_binary(target) => (target, "testdata"),
@@ -172,8 +179,72 @@ fn corpus(target: &str) -> Result<Vec<Vec<u8>>, String> {
     if seeds.is_empty() { Err(format!("no .{extension} in {}", testdata.display())) } else { Ok(seeds) }
 }
 
+/// Models of `testdata` with their plans, and modules of it with theirs, behind no model at all.
+fn plans() -> Result<Vec<Vec<u8>>, String> {
+    let mut seeds = Vec::new();
+    let models = [
+        ("tflite", &["--profile=tflite"][..]),
+        ("tflite", &["--profile=tflm"]),
+        ("onnx", &[]),
+        ("onnx", &["--dim=N=4"]),
+        ("npu", &[]),
+    ];
+    for (target, flags) in models {
+        for model in corpus(target)? {
+            let Some(plan) = planned(&model, flags) else { continue };
+            let length = u32::try_from(model.len()).unwrap_or(u32::MAX).to_le_bytes();
+            seeds.push([&length[..], &model, &plan].concat());
+        }
+    }
+    let modules = corpus("parser")?;
+    let plans = modules.iter().filter(|module| module.len() < 1 << 12).filter_map(|module| planned(module, &[]));
+    seeds.extend(plans.map(|plan| [&[0; 4][..], &plan].concat()));
+    seeds.retain(|seed| seed.len() <= 1 << 16);
+    if seeds.is_empty() { Err("nothing of testdata can be planned".to_owned()) } else { Ok(seeds) }
+}
+
+/// The plan of a file; none where there is none.
+fn planned(file: &[u8], flags: &[&str]) -> Option<Vec<u8>> {
+    let (mut out, mut err, mut input) = (Vec::new(), Vec::new(), file);
+    let streams = &mut Streams {
+        input: &mut input,
+        out: &mut out,
+        err: &mut err,
+        colour_out: false,
+        colour_err: false,
+        progress: false,
+    };
+    let args = ["neap", "opt", "-", "--summary=none"].into_iter().chain(flags.iter().copied());
+    let exit = neap::run(args.map(Into::into), streams);
+    (exit == Exit::Done).then_some(out)
+}
+
+/// A model and a plan, either or both changed; the length in front is that of the model.
+fn mutated_pair(seeds: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
+    let parts = |seed: &[u8]| {
+        let length = seed.first_chunk::<4>().map_or(0, |length| u32::from_le_bytes(*length) as usize);
+        let rest = seed.get(4..).unwrap_or_default();
+        let (model, plan) = rest.split_at(length.min(rest.len()));
+        [model.to_vec(), plan.to_vec()]
+    };
+    let [mut model, mut plan] = parts(&seeds[rng.below(seeds.len())]);
+    let both = rng.below(4);
+    if both > 0 {
+        plan = changed(plan, seeds, rng, true);
+    }
+    if both < 2 {
+        model = changed(model, seeds, rng, false);
+    }
+    let length = u32::try_from(model.len()).unwrap_or(u32::MAX).to_le_bytes();
+    [&length[..], &model, &plan].concat()
+}
+
 fn mutated(seeds: &[Vec<u8>], rng: &mut Rng, text: bool) -> Vec<u8> {
-    let mut input = seeds[rng.below(seeds.len())].clone();
+    let input = seeds[rng.below(seeds.len())].clone();
+    changed(input, seeds, rng, text)
+}
+
+fn changed(mut input: Vec<u8>, seeds: &[Vec<u8>], rng: &mut Rng, text: bool) -> Vec<u8> {
     for _ in 0..=rng.below(6) {
         if text && rng.below(3) > 0 {
             mutate_lines(&mut input, rng);

@@ -47,7 +47,7 @@ pub fn write(template: &[u8], source: &Module, planned: &Module, options: Option
     control::renumber(&mut out, &layout, &orders)?;
     compare(&layout, &orders, &out)?;
     if options.offsets {
-        let plan = places::of(&layout, planned, &functions)?;
+        let plan = places::of(&layout, source, planned, &functions)?;
         let ordered = read(&out)?;
         offline::check(&ordered, &plan.placed, &|one, other| plan.together(one, other))?;
         let words = offline::words(&ordered, &plan.placed)?;
@@ -68,8 +68,9 @@ pub fn read_offsets(file: &[u8], module: &Module) -> Result<Option<Offline>, Vec
     judge::judge(&layout, module, &offsets).map(Some)
 }
 
-/// The offsets that stand in the file are those of the plan.
+/// The offsets that stand in the file are those of the plan, and good ones for whoever knows the file alone.
 fn offsets_are(file: &[u8], placed: &places::Map) -> Result<(), Vec<Diagnostic>> {
+    read_offsets(file, &neap_import::read_tflite(file)?)?;
     let found = offline::read(&read(file)?, file)?.unwrap_or_default();
     let same = placed.iter().filter(|(_, at)| at.bytes > 0).map(|(place, at)| (*place, at.offset)).eq(found);
     if same { Ok(()) } else { Err(vec![error("the offsets read back are not those of the plan")]) }

@@ -85,7 +85,7 @@ fn operators<'g>(module: &Module, graph: &'g Graph, func: OpId) -> Vec<(OpId, &'
 }
 
 /// Arguments and results of a function with their tensors.
-fn tensors(layout: &Layout, module: &Module, index: usize, func: OpId) -> Vec<(ValueId, usize)> {
+pub(crate) fn tensors(layout: &Layout, module: &Module, index: usize, func: OpId) -> Vec<(ValueId, usize)> {
     let graph = &layout.graphs[index];
     let args = module.func_args(func).iter().copied().zip(graph.inputs.iter().copied());
     let made = operators(module, graph, func).into_iter().flat_map(|(op, operator)| {

@@ -4,6 +4,7 @@
 //! is run from several places would need several offsets: its tensors are left to the runtime.
 
 use super::Function;
+use super::judge;
 use super::layout::Layout;
 use super::offline::{self, Place, Placed};
 use crate::error;
@@ -51,26 +52,42 @@ impl Plan {
     }
 }
 
-/// Offsets and sharing of a plan.
+/// Offsets and sharing of a plan of `source`, which the file is.
 ///
 /// # Errors
-/// The plan has several arenas, or sizes that are not known.
-pub(crate) fn of(layout: &Layout, module: &Module, functions: &[Function]) -> Result<Plan, Vec<Diagnostic>> {
+/// The plan has several arenas, sizes that are not known, or others than the file's.
+pub(crate) fn of(
+    layout: &Layout,
+    source: &Module,
+    module: &Module,
+    functions: &[Function],
+) -> Result<Plan, Vec<Diagnostic>> {
     let arenas = module.block_ops(module.body()).filter(|op| module.op_name(*op) == "neap.arena").count();
     if arenas > 1 {
         return Err(vec![error(format!("the plan has {arenas} arenas, and the file can hold offsets in one"))]);
     }
     let bases = bases(layout, module, functions);
+    let sizes = sizes(layout, source);
     let mut plan = Plan { placed: BTreeMap::new(), with: BTreeMap::new() };
     let mut errors = Vec::new();
     for (index, (func, order)) in functions.iter().enumerate() {
         let Some(base) = bases[index] else { continue };
-        let mut walk = Walk { layout, module, index, base, plan: &mut plan, tensors: BTreeMap::new() };
+        let mut walk = Walk { layout, module, index, base, sizes: &sizes, plan: &mut plan, tensors: BTreeMap::new() };
         if let Err(message) = walk.function(*func, order) {
             errors.push(error(message));
         }
     }
     if errors.is_empty() { Ok(plan) } else { Err(errors) }
+}
+
+/// The bytes of the file's own tensors, as far as they are known.
+fn sizes(layout: &Layout, source: &Module) -> BTreeMap<Place, u64> {
+    let mut found = BTreeMap::new();
+    for (index, func) in source.functions().into_iter().enumerate().take(layout.graphs.len()) {
+        let tensors = judge::tensors(layout, source, index, func).into_iter();
+        found.extend(tensors.filter_map(|(value, tensor)| Some(((index, tensor), source.value_bytes(value).ok()?))));
+    }
+    found
 }
 
 /// Where the arena of each subgraph starts; none where it has no single place.
@@ -105,6 +122,7 @@ struct Walk<'a> {
     module: &'a Module,
     index: usize,
     base: i64,
+    sizes: &'a BTreeMap<Place, u64>,
     plan: &'a mut Plan,
     tensors: BTreeMap<ValueId, Place>,
 }
@@ -148,6 +166,9 @@ impl Walk<'_> {
         }
         let name = || offline::tensor_place(self.index, tensor, &self.layout.graphs[self.index].tensors[tensor].name);
         let bytes = self.module.value_bytes(value).map_err(|error| format!("{}: {error}", name()))?;
+        if let Some(here) = self.sizes.get(&place).filter(|here| **here != bytes) {
+            return Err(format!("{}: it has {here} bytes in the file, {bytes} in the plan", name()));
+        }
         let offset = self.base.checked_add(offset).ok_or_else(|| format!("{}: its offset is out of range", name()))?;
         if offset % offline::ALIGN != 0 && bytes > 0 {
             return Err(format!("{}: offset {offset} is no multiple of {}", name(), offline::ALIGN));

@@ -15,9 +15,14 @@ const OFFSETS: Options = Options { offsets: true };
 
 /// Subgraph 0: 64 bytes in, a constant of 16, 64 out, and one that runs subgraph 1, which has 64 in and out.
 fn two() -> Vec<u8> {
+    two_from(64)
+}
+
+/// The same with another size of what comes in.
+fn two_from(bytes: i32) -> Vec<u8> {
     let main = G {
         name: "main",
-        tensors: vec![T("t0", vec![64], 9, 0), T("t1", vec![16], 9, 1), T("t2", vec![64], 9, 0)],
+        tensors: vec![T("t0", vec![bytes], 9, 0), T("t1", vec![16], 9, 1), T("t2", vec![64], 9, 0)],
         inputs: vec![0],
         outputs: vec![2],
         operators: vec![O(31, vec![0], vec![2], Opt::Ints(16, vec![(0, 1)]))],
@@ -57,6 +62,15 @@ fn planned(source: &Module) -> Module {
 
 fn said(errors: Vec<neap_ir::diag::Diagnostic>) -> String {
     errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_plan_with_other_sizes_than_the_file_is_refused() {
+    let plan = planned(&read_tflite(&two()).expect("a good file"));
+    let larger = two_from(2112);
+    let source = read_tflite(&larger).expect("a good file");
+    let errors = write(&larger, &source, &plan, OFFSETS).expect_err("it has other sizes");
+    assert_eq!(said(errors), "subgraph 0, tensor 0 `t0`: it has 2112 bytes in the file, 64 in the plan");
 }
 
 /// The integers that a file holds, found by their first ones.
