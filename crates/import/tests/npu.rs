@@ -82,7 +82,15 @@ fn what_is_wrong_is_said_at_its_place() {
         (SMALL.replace(r#""Id":4"#, r#""Id":4,"Id":4"#), "node 4: duplicate field", ""),
         (SMALL[..90].to_owned(), "the file: EOF", ""),
         (r#"{"Edges":[]}"#.to_owned(), "the file has no `Nodes`", ""),
-        ("[]".to_owned(), "the file: ", ""),
+        ("[]".to_owned(), "the file is no JSON object", "["),
+        (" x".to_owned(), "the file is no JSON object", "x"),
+        (String::new(), "the file: EOF", ""),
+        (
+            SMALL.replacen(r#"{"Id":0,"Op":"ALLOC","BufId":0,"Size":8,"Type":"UB"}"#, "[0]", 1),
+            "node 0 is not an object",
+            "[",
+        ),
+        (SMALL.replace("]}", r#"],"Edges":[7]}"#), "edge 0 is not a list", "7"),
     ];
     for (text, message, place) in &broken {
         let (said, at) = error(text);

@@ -3,6 +3,8 @@
 //! A plan is judged by a replay of its ids on the graph as read, which knows nothing of how the plan was made; one that breaks a rule is not
 //! written.
 
+mod remarks;
+
 use crate::cli::Objective;
 use crate::exit::{Exit, Failure};
 use neap_import::npu::graph::{self, BufferId, Graph, Kind};

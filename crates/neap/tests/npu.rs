@@ -121,3 +121,67 @@ fn what_cannot_be_is_said() {
     let run = neap(folder.path(), &["plan", "g.json", "-o", "x.memory"]);
     assert!(run.exit == 2 && run.err.contains("an order alone has no places"), "{}", run.err);
 }
+
+#[test]
+fn broken_files_are_told_with_their_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = npu_cases::matmul(1, 1, 1, true);
+    let nodes = |from: &str, to: &str| {
+        assert!(good.contains(from), "{from}");
+        good.replacen(from, to, 1)
+    };
+    let cycle = nodes("\"Edges\":[", "\"Edges\":[[4,3],[3,4],");
+    for (text, parts) in [
+        (nodes("\"Id\":3,", ""), &["error: entry 3 of `Nodes` has no `Id`"][..]),
+        (nodes("\"Id\":3,", "\"Id\":2,"), &["error: `Id` 2 is given twice", "given first here"]),
+        (nodes("\"Size\":128", "\"Size\":-128"), &["`Size` -128 is negative"]),
+        (nodes("\"Bufs\":[1]", "\"Bufs\":[77]"), &["touches buffer 77, which has no ALLOC"]),
+        (nodes("\"Edges\":[", "\"Edges\":[[0,99],"), &["names node 99, which does not exist"]),
+        (cycle, &["the dependencies form a cycle: node 3 (COPY_IN) -> node 4 (COPY_IN) -> node 3 (COPY_IN)"]),
+        (nodes("\"Op\":\"FREE\"", "\"Op\":\"FREED\""), &["has no FREE node"]),
+        ("[[], []]".to_owned(), &["the file is no JSON object", "help: expected {\"Nodes\""]),
+        ("{\"Nodes\":[[1]]}".to_owned(), &["node 0 is not an object", "g.json:1:11"]),
+        ("{\"Nodes\":[{\"Id\":1.5}]}".to_owned(), &["node 0: invalid type", "g.json:1:"]),
+        (good[..good.len() / 2].to_owned(), &["the file: EOF"]),
+        ("{}".to_owned(), &["the file has no `Nodes`"]),
+        ("[".repeat(100_000_000), &["the file is no JSON object"]),
+        (format!("{{\"Nodes\":{}", "[".repeat(100_000_000)), &["the file: EOF", "g.json:1:"]),
+        (format!("{{\"x\":{}", "{\"a\":".repeat(20_000_000)), &["the file: EOF", "g.json:1:"]),
+    ] {
+        std::fs::write(folder.path().join("g.json"), &text).unwrap();
+        let run = neap(folder.path(), &["plan", "g.json", "-o", "x.schedule"]);
+        let said = &run.err[..run.err.len().min(3000)];
+        assert_eq!((run.exit, run.out.as_str()), (1, ""), "{said}");
+        parts.iter().for_each(|part| assert!(said.contains(part), "{part}: {said}"));
+        assert!(said.contains("g.json:") && !folder.path().join("x.schedule").exists(), "{said}");
+    }
+    // One wrong node is one error: what follows from it is not said.
+    for (from, to) in [("\"Size\":128", "\"Size\":-1"), ("\"Type\":\"L1\"", "\"Type\":\"L7\"")] {
+        std::fs::write(folder.path().join("g.json"), nodes(from, to)).unwrap();
+        let run = neap(folder.path(), &["plan", "g.json"]);
+        assert_eq!(run.err.matches("error:").count(), 1, "{}", run.err);
+    }
+}
+
+#[test]
+fn remarks_name_the_kinds_of_dependency() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("g.json"), npu_cases::matmul(2, 2, 2, true)).unwrap();
+    let run = neap(folder.path(), &["plan", "g.json", "--remarks"]);
+    assert_eq!(run.exit, 0, "{}", run.err);
+    // Of each of the four products the second multiplication writes the sum again, and 16 moves and 4 results read what was written.
+    for part in [
+        "of an allocation before use",
+        "4 of a write after a write",
+        " of a read after a write",
+        "0 of a write after a read",
+    ] {
+        assert!(run.err.contains(part), "{part}: {}", run.err);
+    }
+    assert!(
+        run.err.contains("at the peak runs node") && run.err.contains("is allocated before it is used"),
+        "{}",
+        run.err
+    );
+    assert!(!neap(folder.path(), &["plan", "g.json"]).err.contains("dependencies"));
+}

@@ -111,8 +111,13 @@ pub fn read(bytes: &[u8]) -> Result<Graph, Vec<Diagnostic>> {
     let mut errors = Errors::default();
     let places = places(&records.nodes, &mut errors);
     errors.done()?;
-    let mut reader =
-        Reader { places: &places, buffers: FxHashMap::default(), graph: Graph::default(), errors: Errors::default() };
+    let mut reader = Reader {
+        places: &places,
+        buffers: FxHashMap::default(),
+        broken: FxHashSet::default(),
+        graph: Graph::default(),
+        errors: Errors::default(),
+    };
     reader.buffers(&records.nodes);
     reader.nodes(&records.nodes);
     reader.edges(&records.edges);
@@ -147,6 +152,8 @@ struct Reader<'a> {
     places: &'a [(u32, usize)],
     /// By the file's id.
     buffers: FxHashMap<u32, BufferId>,
+    /// Buffers, by what the file calls them, of which an `ALLOC` or a `FREE` is wrong or missing: that has been said.
+    broken: FxHashSet<i64>,
     graph: Graph,
     errors: Errors,
 }
@@ -180,8 +187,10 @@ impl Reader<'_> {
                 Some("FREE") => &mut frees,
                 _ => continue,
             };
-            if let Some(event) = self.event(node, NodeId(number as u32)) {
-                list.push(event);
+            match self.event(node, NodeId(number as u32)) {
+                Some(event) => list.push(event),
+                // What follows from it is no fault of its own.
+                None => drop(node.record.buf.map(|buf| self.broken.insert(buf))),
             }
         }
         let by_buffer = |event: &Event| (event.buffer, event.node);
@@ -212,6 +221,9 @@ impl Reader<'_> {
     }
 
     fn alone(&mut self, event: Event, missing: &str) {
+        if !self.broken.insert(event.buffer.into()) {
+            return;
+        }
         self.errors.push(|| Diagnostic::error(event.span, format!("buffer {} has no {missing} node", event.buffer)));
     }
 
@@ -322,6 +334,7 @@ impl Reader<'_> {
         for buf in list {
             match u32::try_from(*buf).ok().and_then(|buf| self.buffers.get(&buf).copied()) {
                 Some(buffer) => bufs.extend(seen.insert(buffer).then_some(buffer)),
+                None if self.broken.contains(buf) => {}
                 None => self.wrong(node, |name| format!("{name} touches buffer {buf}, which has no ALLOC")),
             }
         }

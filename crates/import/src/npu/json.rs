@@ -11,6 +11,9 @@ use serde_json::value::RawValue;
 /// More errors than this are counted, not shown.
 pub(super) const MOST_ERRORS: usize = 20;
 
+/// What a file looks like.
+const FORM: &str = "expected {\"Nodes\": [..], \"Edges\": [..]}";
+
 /// A node as the file has it.
 #[derive(Deserialize)]
 pub(super) struct Node {
@@ -67,14 +70,21 @@ pub(super) fn read(bytes: &[u8]) -> Result<Records, Vec<Diagnostic>> {
             return Err(vec![Diagnostic::error(Span { start: at, end: at + 1 }, "this is no UTF-8")]);
         }
     };
+    let at = (text.len() - text.trim_start().len()) as u32;
+    let begin = Span { start: at, end: at + 1 };
+    if !matches!(text.trim_start().chars().next(), None | Some('{')) {
+        let what = "the file is no JSON object, and an NPU graph is one";
+        return Err(vec![Diagnostic::error(begin, what).help(FORM)]);
+    }
     let file: File<'_> = serde_json::from_str(text).map_err(|error| vec![wrong(text, 0, "the file", &error)])?;
     let Some(nodes) = file.nodes else {
         let what = "the file has no `Nodes`: it is no NPU graph";
-        return Err(vec![Diagnostic::error(Span::default(), what).help("expected {\"Nodes\": [..], \"Edges\": [..]}")]);
+        return Err(vec![Diagnostic::error(begin, what).help(FORM)]);
     };
     let mut errors = Errors::default();
-    let nodes = records(text, &nodes, "node", &mut errors);
-    let edges = records(text, file.edges.as_deref().unwrap_or_default(), "edge", &mut errors);
+    let nodes = records(text, &nodes, ("node", '{', "an object"), &mut errors);
+    let edges = file.edges.as_deref().unwrap_or_default();
+    let edges = records(text, edges, ("edge", '[', "a list of two ids"), &mut errors);
     errors.done()?;
     Ok(Records { nodes, edges })
 }
@@ -82,7 +92,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Records, Vec<Diagnostic>> {
 fn records<'a, T: Deserialize<'a>>(
     text: &str,
     raw: &[&'a RawValue],
-    what: &str,
+    (what, opens, form): (&str, char, &str),
     errors: &mut Errors,
 ) -> Vec<Placed<T>> {
     let mut found = Vec::with_capacity(raw.len());
@@ -90,6 +100,11 @@ fn records<'a, T: Deserialize<'a>>(
         let raw = raw.get();
         // The record is borrowed from the text.
         let start = raw.as_ptr().addr() - text.as_ptr().addr();
+        if !raw.starts_with(opens) {
+            let span = Span { start: start as u32, end: start as u32 + 1 };
+            errors.push(|| Diagnostic::error(span, format!("{what} {number} is not {form}")));
+            continue;
+        }
         match serde_json::from_str(raw) {
             Ok(record) => {
                 let span = Span { start: start as u32, end: (start + raw.len()) as u32 };
