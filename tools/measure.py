@@ -246,7 +246,7 @@ def ort(path, runs, seed, _):
             session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
             rng = np.random.default_rng(seed)
             values[mode] = []
-            for _ in range(runs):
+            for run in range(runs):
                 feed = {}
                 for value in session.get_inputs():
                     name = re.fullmatch(r"tensor\((\w+)\)", value.type).group(1)
@@ -254,7 +254,9 @@ def ort(path, runs, seed, _):
                     shape = [size if isinstance(size, int) and size > 0 else 1 for size in value.shape]
                     feed[value.name] = random_input(rng, shape, types.get(name, name))
                 values[mode].append([digest(array) for array in session.run(None, feed)])
-            figures[f"requested in the {mode}"] = ort_requested(session.end_profiling())
+                if run == 0:
+                    # Later runs take one block that was sized by this one.
+                    figures[f"requested in the {mode}"] = ort_requested(session.end_profiling())
     return figures, values
 
 
@@ -272,7 +274,12 @@ def ort_requested(profile):
 
 # ---- the program -------------------------------------------------------------------------------------------------
 
-RUNTIMES = {"litert": (litert, ".tflite", "ai_edge_litert"), "tflm": (tflm, ".tflite", "tflite_micro"), "ort": (ort, ".onnx", "onnxruntime")}
+# By name: how to run, which files, the module to import, what pip calls it.
+RUNTIMES = {
+    "litert": (litert, ".tflite", "ai_edge_litert", "ai-edge-litert"),
+    "tflm": (tflm, ".tflite", "tflite_micro", "--pre tflite-micro"),
+    "ort": (ort, ".onnx", "onnxruntime", "onnxruntime"),
+}
 
 
 def child(runtime, path, runs, seed, kernels):
@@ -333,14 +340,26 @@ def main():
     if arguments.child:
         return child(arguments.child, arguments.model, arguments.runs, arguments.seed, arguments.kernels)
 
-    chosen = [
-        name
-        for name, (_, extension, module) in RUNTIMES.items()
-        if arguments.model.endswith(extension) and arguments.only in (None, name)
-    ]
-    missing = [RUNTIMES[name][2] for name in chosen if not installed(RUNTIMES[name][2])]
-    if missing and arguments.only:
-        parser.error(f"{', '.join(missing)} is not installed")
+    extension = os.path.splitext(arguments.model)[1]
+    for path in [arguments.model, *arguments.planned]:
+        if not os.path.isfile(path):
+            parser.error(f"{path}: there is no such file")
+        if os.path.splitext(path)[1] != extension:
+            parser.error(f"{path}: not of the kind of {arguments.model}")
+    chosen = [name for name in RUNTIMES if RUNTIMES[name][1] == extension]
+    if not chosen:
+        parser.error(f"{arguments.model}: only .tflite and .onnx files are run")
+    chosen = [name for name in chosen if arguments.only in (None, name)]
+    if not chosen:
+        parser.error(f"--only {arguments.only}: it runs {RUNTIMES[arguments.only][1]} files, not {extension}")
+    missing = [name for name in chosen if not installed(RUNTIMES[name][2])]
+    if len(missing) == len(chosen):
+        ways = "; ".join(f"{name}: pip install {RUNTIMES[name][3]}" for name in missing)
+        parser.error(f"no runtime for {extension} files is installed ({ways})")
+    if not installed("numpy"):
+        parser.error("numpy is not installed: pip install numpy")
+    for name in missing:
+        print(f"measure.py: {name} is left out: it is not installed (pip install {RUNTIMES[name][3]})", file=sys.stderr)
     results, code = {}, 2
     for name in (name for name in chosen if installed(RUNTIMES[name][2])):
         results[name] = result = compare(name, arguments)
@@ -384,10 +403,10 @@ def report(results, arguments):
             for key, after in (planned["after"] or {}).items():
                 before = result["before"].get(key, 0)
                 print(f"{name}: {planned['file']}: {key} {after:,} ({after / max(before, 1):.3f})")
-            verdict = f"NOT THE SAME: {planned['error']}" if planned["error"] else "the same"
+            verdict = "the same"
+            if planned["error"]:
+                verdict = f"{'NOT THE SAME' if planned['after'] else 'DOES NOT RUN'}: {planned['error']}"
             print(f"{name}: {planned['file']}: {verdict} ({compared}, {arguments.runs} runs)")
-    if not results:
-        print("no runtime for this model is installed")
 
 
 if __name__ == "__main__":
