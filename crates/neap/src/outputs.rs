@@ -4,7 +4,8 @@
 //! run that fails leaves the targets as they were; one that is interrupted removes what it staged. What is no regular file (a
 //! pipe, `/dev/null`) is written to directly: renaming over it would replace it.
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
+use crate::streams::Streams;
 use std::fs::{self, File};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -37,6 +38,21 @@ pub fn write_all(outputs: &[Output]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether an output is the standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Writes all files, or none, and then what goes to the standard output.
+///
+/// # Errors
+/// The file that could not be written, and why.
+pub fn deliver(outputs: Vec<Output>, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    let (out, files): (Vec<Output>, Vec<Output>) = outputs.into_iter().partition(|output| is_stdout(&output.path));
+    write_all(&files)?;
+    out.iter().try_fold(Exit::Done, |_, output| streams.deliver_bytes(&output.bytes))
+}
+
 /// A file that a run reads, and what it is to the run.
 pub type Reads<'a> = (&'a Path, &'a str);
 
@@ -45,6 +61,12 @@ pub type Reads<'a> = (&'a Path, &'a str);
 /// # Errors
 /// The output in question.
 pub fn prepare(reads: &[Reads<'_>], outputs: &[PathBuf]) -> Result<(), Failure> {
+    let (out, files): (Vec<&PathBuf>, Vec<&PathBuf>) = outputs.iter().partition(|output| is_stdout(output));
+    if out.len() > 1 {
+        return Err(Failure::usage("the standard output, `-`, is written twice")
+            .help("give each output but one the name of a file"));
+    }
+    let outputs = files;
     for (at, output) in outputs.iter().enumerate() {
         spare(reads, output)?;
         if let Some(other) = outputs[..at].iter().find(|other| same(other, output)) {
@@ -53,7 +75,7 @@ pub fn prepare(reads: &[Reads<'_>], outputs: &[PathBuf]) -> Result<(), Failure> 
                 .help("give each output a name of its own"));
         }
     }
-    outputs.iter().try_for_each(|output| possible(output))
+    outputs.into_iter().try_for_each(|output| possible(output))
 }
 
 /// Refuses an output that is a file which is read: what is read is never changed.

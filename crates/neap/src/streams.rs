@@ -30,7 +30,15 @@ impl Streams<'_> {
     /// # Errors
     /// Any other failure to write: a plan that did not arrive is not done.
     pub fn deliver(&mut self, text: &str) -> Result<Exit, Failure> {
-        match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
+        self.deliver_bytes(text.as_bytes())
+    }
+
+    /// Writes a product that may be no text.
+    ///
+    /// # Errors
+    /// As [`Streams::deliver`].
+    pub fn deliver_bytes(&mut self, bytes: &[u8]) -> Result<Exit, Failure> {
+        match self.out.write_all(bytes).and_then(|()| self.out.flush()) {
             Ok(()) => Ok(Exit::Done),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
             Err(error) => Err(Failure::input(format!("cannot write the output: {error}"))),

@@ -114,6 +114,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let mut reads: Vec<Reads<'_>> = listed.iter().map(|path| (path.as_path(), "an input")).collect();
     reads.extend(common.source.files());
     outputs::prepare(&reads, &written)?;
+    plan::one_product(common, &written)?;
     let mut plans: Vec<Planning> = Vec::new();
     for path in &listed {
         if plans.iter().all(|plan| plan.path != *path) {
@@ -150,7 +151,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     if let Some(path) = &common.summary_file {
         files.push(Output { path: path.clone(), bytes: std::mem::take(&mut said).into_bytes() });
     }
-    outputs::write_all(&files)?;
+    outputs::deliver(files, streams)?;
     streams.deliver(&said)
 }
 

@@ -188,3 +188,96 @@ fn the_header_compiles_as_c_and_as_cpp_and_its_assertion_bites() {
         }
     }
 }
+
+/// A function with one dimension that is not known, and values with and without names.
+const DYNAMIC: &str = "func.func @main(%x: tensor<?x64xf32> {neap.dims = [\"N\"], neap.name = \"input\"}) -> tensor<?x64xf32> {\n  \
+    %left = \"my.left\"(%x) {neap.dims = [\"N\"]} : (tensor<?x64xf32>) -> tensor<?x64xf32>\n  \
+    %1 = \"my.right\"(%x) {neap.dims = [\"N\"]} : (tensor<?x64xf32>) -> tensor<?x64xf32>\n  \
+    %2 = \"my.both\"(%left, %1) {neap.dims = [\"N\"], neap.name = \"out/sum\"} : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>\n  \
+    return %2 : tensor<?x64xf32>\n}\n";
+
+/// A plan for each range of sizes in one header: programs that choose by it compile, and find what the summary says.
+#[test]
+fn the_header_of_ranges_chooses_by_size() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("net.mlir"), DYNAMIC).expect("written");
+    let args = ["plan", "net.mlir", "--assume-pure=my", "--buckets=N=64,128,512", "--arena=a=1G:32", "-o", "plan.h"];
+    let summary: serde_json::Value =
+        serde_json::from_str(&done(folder.path(), &[&args[..], &["--summary=json"]].concat())).expect("JSON");
+    let arena = |at: usize| summary["buckets"]["table"][at]["arena"].as_u64().expect("bytes");
+    let offset = |at: usize, name: &str| {
+        let storages = summary["buckets"]["table"][at]["functions"][0]["storages"].as_array().expect("a list");
+        let of = |storage: &&serde_json::Value| {
+            let names = ["names", "values"].map(|key| storage[key].as_array().cloned().unwrap_or_default()).concat();
+            names.iter().any(|other| other == name)
+        };
+        storages.iter().find(of).expect("a storage")["offset"].as_u64().expect("bytes")
+    };
+    let program = format!(
+        "#include \"plan.h\"\nNEAP_ALIGNAS(NEAP_MAIN_ALIGN) static unsigned char arena[NEAP_MAIN_BYTES];\n\
+         NEAP_ARENA_CHECK(arena, NEAP_MAIN_BYTES, NEAP_MAIN_ALIGN);\n\
+         static const unsigned long low[] = NEAP_BUCKETS_LOW, high[] = NEAP_BUCKETS_HIGH, bytes[] = NEAP_MAIN_BUCKET_BYTES;\n\
+         static const unsigned long sum[] = NEAP_MAIN_OUT_SUM_OFFSETS, left[] = NEAP_MAIN_LEFT_OFFSETS, sizes[] = NEAP_MAIN_LEFT_SIZES;\n\
+         int main(void) {{\n\
+           return !(arena[0] == 0 && NEAP_BUCKETS == 3 && NEAP_MAIN_ALIGN == 32 && low[0] == 1 && low[1] == 65 && high[2] == 512\n\
+             && neap_bucket(0) == NEAP_BUCKETS && neap_bucket(1) == 0 && neap_bucket(64) == 0 && neap_bucket(65) == 1\n\
+             && neap_bucket(512) == 2 && neap_bucket(513) == NEAP_BUCKETS && neap_bucket(0ul - 1) == NEAP_BUCKETS\n\
+             && bytes[0] == {} && bytes[1] == {} && bytes[2] == {} && NEAP_MAIN_BYTES == bytes[2]\n\
+             && sum[0] == {} && sum[2] == {} && left[1] == {} && left[2] == {} && sizes[1] == 128 * 256\n\
+             && NEAP_MAIN_N_64_OUT_SUM_OFFSET == sum[0] && NEAP_MAIN_N_128_LEFT_SIZE == sizes[1]);\n}}\n",
+        arena(0),
+        arena(1),
+        arena(2),
+        offset(0, "out/sum"),
+        offset(2, "out/sum"),
+        offset(1, "%left"),
+        offset(2, "%left"),
+    );
+    std::fs::write(folder.path().join("use.c"), program).expect("written");
+    for (program, language) in [
+        ("gcc", &["-std=c11", "-pedantic"][..]),
+        ("gcc", &["-std=c99", "-DNEAP_TEST"]),
+        ("g++", &["-x", "c++", "-std=c++17"]),
+        ("g++", &["-x", "c++", "-std=c++11"]),
+    ] {
+        if language.contains(&"-std=c99") {
+            // No alignment by the language there.
+            let text = std::fs::read_to_string(folder.path().join("use.c")).expect("written");
+            let text = text.replace("NEAP_ALIGNAS(NEAP_MAIN_ALIGN)", "__attribute__((aligned(32)))");
+            std::fs::write(folder.path().join("use99.c"), text).expect("written");
+        }
+        let file = if language.contains(&"-std=c99") { "use99.c" } else { "use.c" };
+        let mut command = Command::new(program);
+        command.args(language).args(["-Wall", "-Wextra", "-Werror", "-o", "use", file]).current_dir(folder.path());
+        let output = command.output().unwrap_or_else(|error| panic!("{program} is needed: {error}"));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(Command::new(folder.path().join("use")).status().expect("it runs").success(), "{language:?}");
+    }
+    // What has no name of its own has no table: in another order it would be another value.
+    let header = std::fs::read_to_string(folder.path().join("plan.h")).expect("written");
+    assert!(header.contains("NEAP_MAIN_N_64_VALUE_OFFSET") && !header.contains("VALUE_OFFSETS"), "{header}");
+    assert!(header.contains("below 1 or above 512"), "{header}");
+    let (code, _, err) = neap(folder.path(), &[&args[..5], &["-o", "plan.memref.mlir"]].concat());
+    assert!(code == 2 && err.contains("hold one plan"), "{err}");
+}
+
+#[test]
+fn a_dash_is_the_standard_output() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = model("litert_call_once_mul");
+    let raw =
+        |args: &[&str]| Command::new(NEAP).args(args).current_dir(folder.path()).output().expect("the binary runs");
+    done(folder.path(), &["plan", &model, "-o", "plan.mlir", "-o", "planned.tflite", "-o", "plan.h"]);
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("it was written");
+    for (writer, file) in [("tflite", "planned.tflite"), ("c", "plan.h")] {
+        let output = raw(&["emit", "plan.mlir", "--template", &model, "--to", writer, "-o", "-"]);
+        assert!(output.status.success() && output.stdout == read(file), "{writer}");
+        let output = raw(&["plan", &model, "--to", writer, "-o", "-", "--summary=none"]);
+        assert!(output.status.success() && output.stdout == read(file), "{writer}");
+    }
+    let (code, out, err) = neap(folder.path(), &["plan", &model, "--to", "c", "-o", "-"]);
+    assert!(code == 2 && out.is_empty() && err.contains("where the summary goes"), "{err}");
+    let (code, _, err) = neap(folder.path(), &["emit", "plan.mlir", "--to", "c", "-o", "-", "-o", "-"]);
+    assert!(code == 2 && err.contains("is written twice"), "{err}");
+    assert!(!folder.path().join("-").exists());
+}

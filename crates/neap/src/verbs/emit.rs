@@ -68,8 +68,7 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
         streams.say(&report::text(moved.as_slice(), source, streams.colour_err));
         files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, with)? });
     }
-    outputs::write_all(&files)?;
-    Ok(Exit::Done)
+    outputs::deliver(files, streams)
 }
 
 /// Refuses a file of several plans: an output holds one, and which one is not said.

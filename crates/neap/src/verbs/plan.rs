@@ -1,7 +1,7 @@
 //! `neap plan`: the summary is the product, on the standard output; the plan goes to files, by their extension.
 
 use crate::buckets;
-use crate::cli::{Objective, Plan, PrintIr, SummaryKind};
+use crate::cli::{Common, Objective, Plan, PrintIr, SummaryKind};
 use crate::drive::{self, Job, Planned, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
@@ -23,6 +23,7 @@ use neap_ir::Module;
 use neap_ir::diag::Diagnostic;
 use neap_ir::print::PrintOptions;
 use neap_passes::pipeline::Pipeline;
+use std::path::PathBuf;
 
 /// Runs the verb.
 ///
@@ -47,6 +48,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     reads.extend(request.template.iter().map(|path| (path.as_path(), "the template")));
     reads.extend(common.source.files());
     outputs::prepare(&reads, &written)?;
+    one_product(common, &written)?;
     let text = common.pipeline.as_deref().unwrap_or("plan");
     let pipeline = Pipeline::parse(text).map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))?;
     let input = Input::read(&common.input, streams)?;
@@ -100,6 +102,11 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
             return Ok(failure.exit);
         }
     };
+    if common.remarks && input.kind == Kind::Npu {
+        let step = planned.summary.as_ref().and_then(|summary| summary.functions.first()?.peak_step.as_ref());
+        let step = step.map(|peak| peak.step);
+        planned.remarks.extend(Npu::read(&input.bytes)?.remarks(&planned.module, step));
+    }
     let shown = planned.remarks.iter().filter(|remark| drive::is_shown(remark, common));
     let shown: Vec<Diagnostic> = shown.cloned().collect();
     streams.say(&report::text(&shown, source, colour));
@@ -138,8 +145,21 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     if let Some(path) = &common.summary_file {
         files.push(Output { path: path.clone(), bytes: std::mem::take(&mut summary).into_bytes() });
     }
-    outputs::write_all(&files)?;
+    outputs::deliver(files, streams)?;
     streams.deliver(&summary)
+}
+
+/// Refuses to write the summary and something else to the standard output.
+///
+/// # Errors
+/// Both would go there.
+pub(crate) fn one_product(common: &Common, written: &[PathBuf]) -> Result<(), Failure> {
+    let summary = common.summary != SummaryKind::None && common.summary_file.is_none();
+    if summary && written.iter().any(|path| outputs::is_stdout(path)) {
+        let failure = Failure::usage("`-` is the standard output, where the summary goes");
+        return Err(failure.help("add `--summary=none`, or `--summary-file FILE` for the summary"));
+    }
+    Ok(())
 }
 
 /// A plan with spills for an NPU graph.
@@ -174,7 +194,7 @@ fn spilled(
     if let Some(path) = &request.common.summary_file {
         files.push(Output { path: path.clone(), bytes: std::mem::take(&mut summary).into_bytes() });
     }
-    outputs::write_all(&files)?;
+    outputs::deliver(files, streams)?;
     streams.deliver(&summary)
 }
 
