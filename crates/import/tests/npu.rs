@@ -84,7 +84,6 @@ fn what_is_wrong_is_said_at_its_place() {
         (r#"{"Edges":[]}"#.to_owned(), "the file has no `Nodes`", ""),
         ("[]".to_owned(), "the file is no JSON object", "["),
         (" x".to_owned(), "the file is no JSON object", "x"),
-        (String::new(), "the file: EOF", ""),
         (
             SMALL.replacen(r#"{"Id":0,"Op":"ALLOC","BufId":0,"Size":8,"Type":"UB"}"#, "[0]", 1),
             "node 0 is not an object",
