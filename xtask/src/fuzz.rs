@@ -213,6 +213,7 @@ fn planned(file: &[u8], flags: &[&str]) -> Option<Vec<u8>> {
         colour_out: false,
         colour_err: false,
         progress: false,
+        width: 80,
     };
     let args = ["neap", "opt", "-", "--summary=none"].into_iter().chain(flags.iter().copied());
     let exit = neap::run(args.map(Into::into), streams);
