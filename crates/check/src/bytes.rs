@@ -18,6 +18,7 @@ use crate::memory::{Memory, Mismatch, Stamp};
 use crate::names;
 use crate::overlap;
 use crate::rope::{Bits, Rope, Wraps};
+use crate::shared::{self, Shares};
 use crate::violation::{Violation, Writer};
 use neap_ir::facts::Role;
 use neap_ir::{Attr, OpId, ValueId, plan};
@@ -38,6 +39,7 @@ pub(crate) struct Bytes<'a, 'b> {
     kept: Vec<(ValueId, Rope)>,
     stored: Vec<ValueId>,
     permits: &'b Permits,
+    shares: &'b Shares,
     /// Asynchronous work of the function, and what of it goes on.
     work: Vec<Work>,
     busy: Vec<(usize, Vec<Home>)>,
@@ -54,12 +56,13 @@ pub(crate) fn bits(home: &Home) -> (Bits, Bits) {
     (Bits::from(home.start) * 8, Bits::from(home.end()) * 8)
 }
 
-/// What the bytes of a value hold: the value, then padding; a name of its own if the value is larger than its bytes.
-fn image(rope: &Rope, size: u64) -> Rope {
+/// What the bytes of a value hold: the value, then padding; a name of its own if the value is larger than its bytes. Padding of less than a byte is
+/// written with it, since nobody writes less than a byte, and is read by nobody: a view may end in the midst of its operand's byte.
+fn image(rope: &Rope, size: u64, written: bool) -> Rope {
     let room = Bits::from(size) * 8;
     if rope.len <= room {
         let mut out = rope.clone();
-        if rope.len < room && room - rope.len >= 8 {
+        if rope.len < room && (written || room - rope.len >= 8) {
             let mut mix = Mix::new("padding of");
             rope.feed(&mut mix);
             out.append(&Rope::of(mix.done(), room - rope.len));
@@ -81,7 +84,7 @@ fn asynchronous(homes: &Homes<'_>) -> Vec<Work> {
 }
 
 impl<'a, 'b> Bytes<'a, 'b> {
-    pub(crate) fn new(homes: &'b Homes<'a>, permits: &'b Permits) -> Bytes<'a, 'b> {
+    pub(crate) fn new(homes: &'b Homes<'a>, permits: &'b Permits, shares: &'b Shares) -> Bytes<'a, 'b> {
         let memories = homes.arenas.iter().map(|_| Memory::default()).collect();
         Bytes {
             homes,
@@ -92,6 +95,7 @@ impl<'a, 'b> Bytes<'a, 'b> {
             kept: Vec::new(),
             stored: Vec::new(),
             permits,
+            shares,
             work: asynchronous(homes),
             busy: Vec::new(),
         }
@@ -106,7 +110,7 @@ impl<'a, 'b> Bytes<'a, 'b> {
     fn write(&mut self, value: ValueId, rope: &Rope, stamp: Stamp) {
         let Some(home) = self.home(value) else { return };
         self.guard(&home, stamp);
-        self.memories[home.arena].write(bits(&home).0, &image(rope, home.size), stamp);
+        self.memories[home.arena].write(bits(&home).0, &image(rope, home.size, true), stamp);
     }
 
     /// Nothing writes what asynchronous work touches.
@@ -150,7 +154,7 @@ impl<'a, 'b> Bytes<'a, 'b> {
     /// Compares the bytes of a value with what it is.
     fn read(&mut self, value: ValueId, rope: &Rope, reader: &dyn Fn() -> String, step: u32, wraps: &Wraps) {
         let Some(home) = self.home(value) else { return };
-        let image = image(rope, home.size);
+        let image = image(rope, home.size, false);
         let Some(mismatch) = self.memories[home.arena].expect(bits(&home).0, &image, undefined(), wraps) else {
             return;
         };
@@ -217,9 +221,15 @@ impl<'a, 'b> Bytes<'a, 'b> {
             self.write(value, &rope(value), Stamp { value: Some(value), op: Some(op), step });
         }
         for view in m.views(op) {
-            self.view(op, step, view, rope, wraps);
+            self.view(op, step, key, view, rope, wraps);
         }
         let places = m.places(op, plan::PLACE);
+        for place in &places {
+            let permitted = shared::may_place(self.homes.row(op)) || self.shares.contains(&shared::part(key, place));
+            if let Some(part) = m.data_operands(op).nth(place.operand as usize).filter(|_| !permitted) {
+                self.unpermitted(op, plan::PLACE, part);
+            }
+        }
         for (index, value) in m.data_results(op).iter().enumerate() {
             let result = rope(*value);
             if m.attr(op, "neap.keep").is_some() {
@@ -253,7 +263,7 @@ impl<'a, 'b> Bytes<'a, 'b> {
     ) {
         let m = self.homes.module;
         let Some(home) = self.homes.of(value).copied() else { return };
-        let whole = image(result, home.size);
+        let whole = image(result, home.size, true);
         let operands: Vec<ValueId> = m.data_operands(op).collect();
         let mut parts: Vec<(Bits, Bits)> = Vec::new();
         for place in places {
@@ -270,10 +280,16 @@ impl<'a, 'b> Bytes<'a, 'b> {
                 self.violations.push(Violation::Part { function, op: op_name, step, operand, byte_offset, span });
                 continue;
             }
-            // A part that shares its last byte with what follows cannot be there alone.
-            if part.len % 8 == 0 || to == result.len {
-                parts.push((from, to));
+            // Who writes the part writes whole bytes: one that shares its last byte with what follows cannot be there alone.
+            let covered = self.homes.of(operand).map_or(to, |home| from + Bits::from(home.size) * 8);
+            if covered > to && to != result.len {
+                let (function, operand) = (self.homes.function(), names::value(m, operand));
+                let (op_name, span) = (names::op(m, op), m.op(op).span);
+                let (first, end) = (place.byte_offset, (covered / 8) as u64);
+                self.violations.push(Violation::PartialByte { function, op: op_name, step, operand, first, end, span });
+                continue;
             }
+            parts.push((from, to));
         }
         parts.sort_unstable();
         let (base, mut at) = (bits(&home).0, 0);
@@ -288,10 +304,21 @@ impl<'a, 'b> Bytes<'a, 'b> {
     }
 
     /// A view declares that its result is bytes of the operand, wherever these lie.
-    fn view(&mut self, op: OpId, step: u32, view: plan::View, rope: &dyn Fn(ValueId) -> Rope, wraps: &Wraps) {
+    fn view(
+        &mut self,
+        op: OpId,
+        step: u32,
+        key: u128,
+        view: plan::View,
+        rope: &dyn Fn(ValueId) -> Rope,
+        wraps: &Wraps,
+    ) {
         let m = self.homes.module;
         let (results, operand) = (m.data_results(op), m.data_operands(op).nth(view.operand as usize));
         let (Some(value), Some(operand)) = (results.get(view.result as usize), operand) else { return };
+        if !shared::may_view(self.homes.row(op), &view) && !self.shares.contains(&shared::view(key, &view)) {
+            self.unpermitted(op, plan::VIEW, *value);
+        }
         if crate::effects::is_buffer(m, *value) {
             return;
         }
@@ -305,6 +332,14 @@ impl<'a, 'b> Bytes<'a, 'b> {
         let (value, operand) = (names::value(m, *value), names::value(m, operand));
         let byte_offset = view.byte_offset;
         self.violations.push(Violation::View { function, op: op_name, step, value, operand, byte_offset, span });
+    }
+
+    /// Bytes are said to be shared, and neither a fact nor the source says so.
+    fn unpermitted(&mut self, op: OpId, attribute: &'static str, value: ValueId) {
+        let m = self.homes.module;
+        let (function, span) = (self.homes.function(), m.op(op).span);
+        let (op, value) = (names::op(m, op), names::value(m, value));
+        self.violations.push(Violation::Unpermitted { function, op, attribute, value, span });
     }
 
     /// A buffer got another content; it is written when the operation ends.

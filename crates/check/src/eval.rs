@@ -12,6 +12,7 @@ use crate::moves::{self, Shaped, moved};
 use crate::params::{Constants, Params, ints};
 use crate::rope::{Bits, Rope, Seg, Wraps, level};
 use crate::shape::Shapes;
+use crate::shared::{self, Shares};
 use crate::sizes::Sizes;
 use neap_ir::facts::{Facts, Key, OpFacts, Role};
 use neap_ir::{Module, Name, OpId, Type, ValueId};
@@ -34,6 +35,8 @@ pub(crate) struct Eval<'a> {
     dequantized: FxHashMap<u128, Quantized>,
     /// Constants that the source calls alike.
     pub(crate) alike: FxHashSet<u128>,
+    /// What the source says of its uses; none in the source, where each use says it itself.
+    pub(crate) shares: Option<Shares>,
 }
 
 /// What real numbers were made of: element `i` of their content is element `i` of another one.
@@ -58,6 +61,7 @@ impl<'a> Eval<'a> {
             rows: RefCell::default(),
             dequantized: FxHashMap::default(),
             alike: FxHashSet::default(),
+            shares: None,
         }
     }
 
@@ -115,7 +119,7 @@ impl<'a> Eval<'a> {
         self.opaque(op, operands, key)
     }
 
-    /// Fresh contents named by the use. Where the input says that a result lies in an operand, or that operands become parts
+    /// Fresh contents named by the use. Where the source says that a result lies in an operand, or that operands become parts
     /// of the result, that is what the operation means.
     pub(crate) fn opaque(&self, op: OpId, operands: &[Rope], key: u128) -> Vec<Rope> {
         let m = self.module;
@@ -126,7 +130,8 @@ impl<'a> Eval<'a> {
             Rope::of(mix.done(), self.shapes.bits(*value))
         };
         let mut results: Vec<Rope> = m.data_results(op).iter().enumerate().map(fresh).collect();
-        for view in m.views(op) {
+        let said = |name: u128| self.shares.as_ref().is_none_or(|shares| shares.contains(&name));
+        for view in m.views(op).into_iter().filter(|view| said(shared::view(key, view))) {
             let (from, result) = (Bits::from(view.byte_offset) * 8, results.get_mut(view.result as usize));
             if let (Some(operand), Some(result)) = (operands.get(view.operand as usize), result)
                 && from + result.len <= operand.len
@@ -135,7 +140,8 @@ impl<'a> Eval<'a> {
                 *result = operand.slice(from, from + result.len);
             }
         }
-        for place in m.places(op, neap_ir::plan::MAY_PLACE) {
+        let places = m.places(op, neap_ir::plan::MAY_PLACE);
+        for place in places.into_iter().filter(|place| said(shared::part(key, place))) {
             let from = Bits::from(place.byte_offset) * 8;
             if let (Some(operand), Some(result)) = (operands.get(place.operand as usize), results.first_mut())
                 && from + operand.len <= result.len

@@ -18,6 +18,7 @@ use crate::hash::Mix;
 use crate::names;
 use crate::overlap;
 use crate::rope::{Bits, Rope};
+use crate::shared::{self, Shares};
 use crate::sizes::Sizes;
 use crate::state::State;
 use crate::violation::Violation;
@@ -48,6 +49,8 @@ pub(crate) struct Outcome {
     pub(crate) ran: FxHashMap<u128, (usize, OpId)>,
     /// What the module permits in place, by use.
     pub(crate) permits: Permits,
+    /// What the module says that uses share.
+    pub(crate) shares: Shares,
     /// What the module asks of a plan, by use.
     pub(crate) demands: ByUse,
     /// The same by operation.
@@ -362,6 +365,7 @@ impl<'a, 'b> Machine<'a, 'b> {
         }
         self.outcome.asked.push((op, key, demands));
         if self.bytes.is_none() {
+            shared::declare(m, op, key, &mut self.outcome.shares);
             let (permit, pairs) = overlap::declares(m, op, key);
             let of_all = self.outcome.permits.entry(overlap::permit(key, &[])).or_insert_with(|| pairs.clone());
             of_all.retain(|pair| pairs.contains(pair));

@@ -7,7 +7,7 @@
 //! - `eval.rs`, `elementwise.rs`, `moves.rs`: what one operation computes on symbolic contents (`rope.rs`), whatever their size;
 //! - `exec.rs`, `state.rs`: a function, its bodies, its calls and its effects;
 //! - `judge.rs`: the two runs agree in results, state and sequence of effects;
-//! - `bytes.rs`, `memory.rs`, `overlap.rs`: the plan's run through its arenas reads at every step what was meant to be there;
+//! - `bytes.rs`, `memory.rs`, `overlap.rs`, `shared.rs`: the plan's run through its arenas reads at every step what was meant to be there;
 //! - `asynchronous.rs`: nothing is written while somebody works on it;
 //! - `homes.rs`, `live.rs`: offsets, alignment, capacities, classes, and the numbers that the plan states;
 //! - `sizes.rs`: at which sizes of dynamic dimensions all this is done;
@@ -45,6 +45,7 @@ mod overlap;
 mod params;
 mod rope;
 mod shape;
+mod shared;
 mod sizes;
 mod state;
 mod violation;
@@ -247,6 +248,7 @@ fn function(
     };
     let mut second = Machine::new([planned, source], to, sizes);
     second.eval.alike = alike;
+    second.eval.shares = Some(expected.shares.clone());
     if let Some(homes) = &homes {
         if !homes.planned {
             let function = homes.function();
@@ -254,7 +256,7 @@ fn function(
             return;
         }
         report.violations.extend(homes.violations.iter().cloned());
-        second.bytes = Some(bytes::Bytes::new(homes, &expected.permits));
+        second.bytes = Some(bytes::Bytes::new(homes, &expected.permits, &expected.shares));
     }
     let judged = || {
         let mut violations = Vec::new();

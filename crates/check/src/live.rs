@@ -246,7 +246,8 @@ fn use_end(homes: &Homes<'_>, steps: &Steps, reader: OpId, owner: ValueId) -> (u
 fn storages(homes: &Homes<'_>, ranges: &FxHashMap<ValueId, (u32, u32)>) -> (Vec<Storage>, FxHashMap<ValueId, usize>) {
     let m = homes.module;
     let mut parent: FxHashMap<ValueId, ValueId> = FxHashMap::default();
-    for op in m.walk(homes.func) {
+    // What stands inside of a kernel shares nothing that lies outside.
+    for op in m.walk(homes.func).into_iter().filter(|op| runs_in(homes, *op) == *op) {
         let operands: Vec<ValueId> = m.data_operands(op).collect();
         let results = m.data_results(op);
         let pairs = m.in_places(op, plan::INPLACE).into_iter().map(|pair| (pair.result, pair.operand));

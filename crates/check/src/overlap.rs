@@ -244,7 +244,12 @@ fn declared(homes: &Homes<'_>, op: OpId, permitted: &Pairs, out: &mut Vec<Violat
     let mut refused = Vec::new();
     for pair in m.in_places(op, plan::INPLACE) {
         let (result, operand) = (results.get(pair.result as usize), operands.get(pair.operand as usize));
-        let Some(to) = home(result) else { continue };
+        let Some(to) = home(result) else {
+            if let Some(from) = home(operand) {
+                elsewhere(plan::INPLACE, operands[pair.operand as usize], from, None);
+            }
+            continue;
+        };
         match home(operand) {
             Some(from) if from.start == to.start && from.arena == to.arena => {
                 let allowed = permitted.contains(&(pair.result, pair.operand));
@@ -257,8 +262,17 @@ fn declared(homes: &Homes<'_>, op: OpId, permitted: &Pairs, out: &mut Vec<Violat
         }
     }
     for place in m.places(op, plan::PLACE) {
-        let (Some(part), Some(whole)) = (home(operands.get(place.operand as usize)), home(results.first())) else {
-            continue;
+        let (part, whole) = match (home(operands.get(place.operand as usize)), home(results.first())) {
+            (Some(part), Some(whole)) => (part, whole),
+            (Some(part), None) => {
+                elsewhere(plan::PLACE, operands[place.operand as usize], part, None);
+                continue;
+            }
+            (None, Some(whole)) if !empty(homes, operands.get(place.operand as usize)) => {
+                elsewhere(plan::PLACE, results[0], whole, None);
+                continue;
+            }
+            _ => continue,
         };
         let expected = whole.start.checked_add(place.byte_offset);
         if expected != Some(part.start) || part.arena != whole.arena {
@@ -272,6 +286,12 @@ fn declared(homes: &Homes<'_>, op: OpId, permitted: &Pairs, out: &mut Vec<Violat
         out.push(Violation::InPlace { function, op: op_name, result, operand, why, span });
     }
     pairs
+}
+
+/// Whether a value takes no bytes, wherever it is.
+fn empty(homes: &Homes<'_>, value: Option<&ValueId>) -> bool {
+    let shape = value.and_then(|value| Shapes::new(homes.module, homes.sizes).of(*value));
+    shape.is_some_and(|shape| shape.bits() == Some(0))
 }
 
 /// Whether the facts permit a result over an operand.

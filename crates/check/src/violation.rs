@@ -121,6 +121,10 @@ pub enum Violation {
         expected: Option<u64>,
         span: Span,
     },
+    /// A part that ends within a byte of the result, or has padding over what follows it there.
+    PartialByte { function: String, op: String, step: u32, operand: String, first: u64, end: u64, span: Span },
+    /// A view or a part that neither a fact nor the source permits.
+    Unpermitted { function: String, op: String, attribute: &'static str, value: String, span: Span },
     /// An in-place pair that nothing permits.
     InPlace { function: String, op: String, result: String, operand: String, why: String, span: Span },
     /// A view of a variable is read after the variable was written.
@@ -313,6 +317,18 @@ impl Violation {
                 ),
                 *span,
             ),
+            PartialByte { function, op, step, operand, first, end, span } => (
+                format!(
+                    "at step {step} of {function}, {op} declares {operand} a part of its result, but its bytes [{first}, {end}) there hold more than that"
+                ),
+                *span,
+            ),
+            Unpermitted { function, op, attribute, value, span } => (
+                format!(
+                    "`{attribute}` on {op} in {function}: neither a fact nor the source says that {value} may share bytes"
+                ),
+                *span,
+            ),
             Elsewhere { function, op, attribute, value, range, expected, span } => {
                 let expected = expected.map_or("is in no arena".to_owned(), |at| format!("would be at {at}"));
                 (
@@ -387,7 +403,7 @@ impl Violation {
                 "run `assign-offsets` after the last change of the module"
             }
             Capacity { .. } => "give the arena more bytes, or let the packer search longer",
-            Overlap { .. } | InPlace { .. } => {
+            Overlap { .. } | InPlace { .. } | Unpermitted { .. } | PartialByte { .. } => {
                 "give the result bytes of its own, or state in the facts what the kernel permits"
             }
             Overwritten { .. } => "move one of the two: both live at this step",

@@ -6,7 +6,7 @@
 use crate::homes::{Home, Homes};
 use crate::names;
 use crate::violation::Violation;
-use neap_ir::facts::Run;
+use neap_ir::facts::{Role, Run};
 use neap_ir::{BlockId, OpId, ValueId, plan};
 
 /// Values that go to places, by index.
@@ -99,10 +99,14 @@ pub(crate) fn handing_out(homes: &Homes<'_>, hand: &Hand, step: u32, out: &mut V
         }
     }
     for (result, value) in handed_over(homes, hand.last) {
-        let (Some(to), Some(from)) = (homes.of(result), homes.of(value)) else { continue };
-        if (to.arena, to.start) != (from.arena, from.start) {
+        let (at, to, from) = match (homes.of(result), homes.of(value)) {
+            (Some(to), from) => (result, to, from),
+            (None, Some(from)) => (value, from, None),
+            (None, None) => continue,
+        };
+        if from.is_none_or(|from| (to.arena, to.start) != (from.arena, from.start)) {
             let (function, op, span) = (homes.function(), names::op(m, hand.last), m.op(hand.last).span);
-            let (value, range, expected) = (names::value(m, result), homes.range(to), Some(from.start));
+            let (value, range, expected) = (names::value(m, at), homes.range(to), from.map(|from| from.start));
             out.push(Violation::Elsewhere { function, op, attribute: plan::HANDED, value, range, expected, span });
         }
     }
@@ -118,7 +122,9 @@ pub(crate) fn gathered(homes: &Homes<'_>, op: OpId, result: usize) -> bool {
 /// Results that a body's last operation declares to lie where its values lie: the result and the value.
 pub(crate) fn handed_over(homes: &Homes<'_>, last: OpId) -> Vec<(ValueId, ValueId)> {
     let m = homes.module;
-    let Some(around) = m.parent_op(last).filter(|_| m.attr(last, plan::HANDED).is_some()) else { return Vec::new() };
+    let hands =
+        m.attr(last, plan::HANDED).is_some() && homes.row(last).role == Role::Yield && m.op(last).next().is_none();
+    let Some(around) = m.parent_op(last).filter(|_| hands) else { return Vec::new() };
     let lead = homes.row(around).body.yield_lead;
     let pair = |index: u32| {
         let value = m.data_operands(last).nth(lead + index as usize)?;

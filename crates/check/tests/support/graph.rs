@@ -122,6 +122,7 @@ role = "slice"
 effects = "none"
 start = {attr = "start"}
 size = {attr = "size"}
+views = [{results = 0, operand = 0}]
 
 [[op]]
 name = "t.concat"
@@ -134,12 +135,14 @@ name = "t.split"
 role = "split"
 effects = "none"
 axis = {attr = "axis"}
+views = [{results = "0..", operand = 0}]
 
 [[op]]
 name = "t.transpose"
 role = "transpose"
 effects = "none"
 perm = {attr = "perm"}
+views = [{results = 0, operand = 0}]
 "#;
 
 impl Graph {
