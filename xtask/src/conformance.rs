@@ -13,7 +13,7 @@ mod runtimes;
 mod tosa;
 mod wheel;
 
-use crate::{Outcome, sh};
+use crate::{Outcome, book, sh};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -58,6 +58,7 @@ pub(crate) fn run(install: bool, only: Option<&str>) -> Outcome {
         runtimes::install()?;
         wheel::install()?;
         browser::install()?;
+        book::install()?;
     }
     if let Some(only) = only {
         let mut tally = Tally::default();
@@ -90,6 +91,15 @@ pub(crate) fn run(install: bool, only: Option<&str>) -> Outcome {
     tosa::run(&shared, &mut tally)?;
     println!("== bufferized MLIR, planned and run by mlir-runner");
     bufferized::run(&shared, &mut tally)?;
+    println!("== the book and the README");
+    book::run(false, None, &mut |name, outcome| tally.add(name, outcome))?;
+    tally.end()
+}
+
+/// The book and the README alone, or one page.
+pub(crate) fn book(bless: bool, only: Option<&str>) -> Outcome {
+    let mut tally = Tally::default();
+    book::run(bless, only, &mut |name, outcome| tally.add(name, outcome))?;
     tally.end()
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to a terminal")]
 
 mod bench;
+mod book;
 mod ci;
 mod conformance;
 mod fuzz;
@@ -66,6 +67,10 @@ fn command() -> Command {
                 .about("Compares with real peers; the models come from the folder in NEAP_SHARED")
                 .arg(Arg::new("install").long("install").action(ArgAction::SetTrue).help("Installs the peers first"))
                 .arg(Arg::new("only").long("only").value_parser(conformance::ALONE).help("This part alone")),
+            Command::new("book")
+                .about("Builds the book in `docs`, runs every command in it and in the README, and compares what they print")
+                .arg(Arg::new("page").value_name("PAGE").help("Only this page, as in `quick-start`"))
+                .arg(Arg::new("bless").long("bless").action(ArgAction::SetTrue).help("Writes what they print into the pages")),
             Command::new("fmt")
                 .about("Formats every Rust file (`cargo fmt` does not see the passes, which the registry declares)"),
             Command::new("lint").about("Format, lints, documentation"),
@@ -91,6 +96,7 @@ fn run(matches: &ArgMatches) -> Outcome {
         Some(("conformance", matches)) => {
             conformance::run(matches.get_flag("install"), text(matches, "only").as_deref())
         }
+        Some(("book", matches)) => conformance::book(matches.get_flag("bless"), text(matches, "page").as_deref()),
         Some(("fmt", _)) => ci::format(false),
         Some(("lint", _)) => ci::lint(),
         Some(("ci", _)) => ci::run(),
