@@ -22,7 +22,7 @@ pub(super) enum Rule {
     Tightest,
     /// The one with the fewest sections, then the lowest.
     Narrowest,
-    /// The one whose corner leaves the fewest ways to go on, then the one with the least room there.
+    /// The one whose corner has the fewest candidates, then the lowest.
     Fewest,
 }
 
@@ -321,13 +321,9 @@ impl Search {
             Rule::Fewest => {
                 let left = |&&item: &&u32| !state.placed[item as usize] && state.to[item as usize] <= valley.to;
                 let right = |&&item: &&u32| !state.placed[item as usize] && state.from[item as usize] >= valley.from;
-                let lefts = state.starts.of(cells.start).iter().filter(left).count() as u64;
-                let rights = state.ends.of(cells.end).iter().filter(right).count() as u64;
-                let room = |cell: usize| state.top[cell].saturating_sub(valley.level + state.waiting[cell]);
-                let (at_left, at_right) = (room(cells.start), room(cells.end - 1));
-                // Closing the corner is one more way, half a one: it fails soon.
-                let ways = |items: u64, room: u64| 2 * items + u64::from(room > 0);
-                (ways(lefts, at_left).min(ways(rights, at_right)), at_left.min(at_right))
+                let lefts = state.starts.of(cells.start).iter().filter(left).count();
+                let rights = state.ends.of(cells.end).iter().filter(right).count();
+                (lefts.min(rights) as u64, valley.level)
             }
         }
     }
