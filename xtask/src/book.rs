@@ -4,8 +4,10 @@
 //! lines; a command without such lines has to succeed and may print anything. The blocks of a page run one after another in one folder, which holds the
 //! files of `docs/files` and, under the names that the pages use for the reader's own, small models of `testdata`.
 //!
-//! A block `rust,file=PATH` or `mlir,file=PATH` is written to PATH before what follows it runs: in that folder, or, on a page whose commands are
-//! `cargo xtask`, in a copy of this clone, so that nothing here changes.
+//! A picture in `docs/src/images` that a command draws, under the same name, has to be the one that is there.
+//!
+//! A block `rust,file=PATH` or `mlir,file=PATH` is written to PATH in a copy of this clone, where the developer's verbs run too, so that nothing here
+//! changes.
 
 use crate::{Outcome, sh};
 use std::path::{Path, PathBuf};
@@ -23,7 +25,7 @@ const FILES: [(&str, &str); 6] = [
     ("model.tflite", "testdata/tflite/tflm_micro_speech_quantized.tflite"),
     ("a.tflite", "testdata/tflite/tflm_micro_speech_quantized.tflite"),
     ("b.tflite", "testdata/tflite/tflm_keyword_scrambled_8bit.tflite"),
-    ("model.onnx", "testdata/onnx/sample.onnx"),
+    ("model.onnx", "testdata/onnx/node_scan9_multi_state.onnx"),
     ("npu.json", "testdata/npu/flash.json"),
     ("nasnet.mlir", "testdata/models/nasnet_mobile.mlir"),
 ];
@@ -119,28 +121,35 @@ fn programs() -> Result<PathBuf, String> {
 
 fn tried(page: &Path, bin: &Path, bless: bool) -> Outcome {
     let text = sh::read(page)?;
-    let blocks = blocks(&text)?;
-    let developers = blocks.iter().any(|block| matches!(block, Block::File { path, .. } if path.contains('/')));
     let name = page.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let folder = if developers { copy(&name)? } else { prepared(&name, bin)? };
+    let mut place = Place { bin, folder: prepared(&name, bin)?, clone: None };
     let mut printed = Vec::new();
-    for block in &blocks {
+    for block in &blocks(&text)? {
         match block {
-            Block::File { path, text } => sh::write(&folder.join(path), text)?,
+            Block::File { path, text } => sh::write(&place.clone(&name)?.join(path), text)?,
             Block::Command { line, text, expected } => {
-                let place = format!("{}:{line}: `{text}`", shown(page));
+                let at = format!("{}:{line}: `{text}`", shown(page));
                 if let Some((_, why)) = ELSEWHERE.iter().find(|(start, _)| text.starts_with(start)) {
                     println!("  not here: {text} ({why})");
                     continue;
                 }
-                let got = output(text, &folder, bin, developers).map_err(|why| format!("{place}: {why}"))?;
+                let got = place.output(text, &name).map_err(|why| format!("{at}: {why}"))?;
                 if !expected.is_empty() && !matches(expected, &got) {
                     if !bless {
-                        return Err(format!("{place} prints\n{}", got.join("\n")));
+                        return Err(format!("{at} prints\n{}", got.join("\n")));
                     }
                     printed.push((*line, expected.len(), got));
                 }
             }
+        }
+    }
+    for picture in sh::files(&sh::root().join("docs/src/images"), "svg")? {
+        let drawn = place.folder.join(picture.file_name().unwrap_or_default());
+        if drawn.exists() && sh::read(&drawn)? != sh::read(&picture)? {
+            if !bless {
+                return Err(format!("{} is not what a command of this page draws", shown(&picture)));
+            }
+            sh::write(&picture, sh::read(&drawn)?)?;
         }
     }
     if printed.is_empty() { Ok(()) } else { sh::write(page, blessed(&text, &printed)) }
@@ -155,30 +164,48 @@ fn blessed(text: &str, printed: &[(usize, usize, Vec<String>)]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What a command prints on both streams, line by line.
-fn output(text: &str, folder: &Path, bin: &Path, developers: bool) -> Result<Vec<String>, String> {
-    let ours = text.strip_prefix("cargo xtask ").filter(|_| !developers);
-    let script = match ours {
-        // This program is what `cargo xtask` would build; user's verbs alone stand on such pages.
-        Some(rest) => format!("exec 2>&1; '{}' {rest}", this()?.display()),
-        None => format!("exec 2>&1; {text}"),
-    };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut paths = vec![bin.to_owned()];
-    paths.extend(std::env::split_paths(&path));
-    let path = std::env::join_paths(paths).map_err(|error| error.to_string())?;
-    let mut command = Command::new("bash");
-    command.args(["-o", "pipefail", "-c", &script]).env("PATH", path).env("NO_COLOR", "1").env_remove("COLUMNS");
-    command.current_dir(if ours.is_some() { sh::root() } else { folder.to_owned() });
-    if developers {
+/// Where the commands of a page run.
+struct Place<'a> {
+    /// Comes first on the search path.
+    bin: &'a Path,
+    folder: PathBuf,
+    /// A copy of this clone, made when something first changes one; `cargo` runs there from then on.
+    clone: Option<PathBuf>,
+}
+
+impl Place<'_> {
+    fn clone(&mut self, page: &str) -> Result<PathBuf, String> {
+        if let Some(clone) = &self.clone {
+            return Ok(clone.clone());
+        }
+        Ok(self.clone.insert(copy(&format!("{page}-clone"))?).clone())
+    }
+
+    /// What a command prints on both streams, line by line.
+    fn output(&mut self, text: &str, page: &str) -> Result<Vec<String>, String> {
+        let verb = text.strip_prefix("cargo xtask ").and_then(|rest| rest.split(' ').next());
+        let users = verb.is_some_and(|verb| neap::cli::command().find_subcommand(verb).is_some());
+        let (script, folder) = match text.strip_prefix("cargo xtask ") {
+            // This program is what `cargo xtask` would build.
+            Some(rest) if users && self.clone.is_none() => (format!("'{}' {rest}", this()?.display()), sh::root()),
+            Some(_) => (text.to_owned(), self.clone(page)?),
+            None => (text.to_owned(), self.folder.clone()),
+        };
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut paths = vec![self.bin.to_owned()];
+        paths.extend(std::env::split_paths(&path));
+        let path = std::env::join_paths(paths).map_err(|error| error.to_string())?;
+        let mut command = Command::new("bash");
+        command.args(["-o", "pipefail", "-c", &format!("exec 2>&1; {script}")]).current_dir(folder);
+        command.env("PATH", path).env("NO_COLOR", "1").env_remove("COLUMNS");
         command.env("CARGO_TARGET_DIR", sh::scratch("book/target")?);
+        let output = sh::output(&mut command)?;
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        if !output.status.success() {
+            return Err(format!("ended with {}\n{}", output.status, said.trim_end()));
+        }
+        Ok(said.lines().map(|line| line.trim_end().to_owned()).collect())
     }
-    let output = sh::output(&mut command)?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    if !output.status.success() {
-        return Err(format!("ended with {}\n{}", output.status, said.trim_end()));
-    }
-    Ok(said.lines().map(|line| line.trim_end().to_owned()).collect())
 }
 
 fn this() -> Result<PathBuf, String> {
