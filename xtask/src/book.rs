@@ -16,10 +16,8 @@ use std::process::Command;
 /// From crates.io.
 const MDBOOK: &str = "0.5.4";
 /// Commands that are run elsewhere, and where.
-const ELSEWHERE: [(&str, &str); 2] = [
-    ("cargo xtask test", "CI runs it for itself"),
-    ("cargo install --path crates/neap", "run once, before all pages"),
-];
+const ELSEWHERE: [(&str, &str); 2] =
+    [("cargo xtask test", "CI runs it for itself"), ("cargo install --path crates/neap", "run once, before all pages")];
 /// What the pages call the reader's own files, and what they are here.
 const FILES: [(&str, &str); 6] = [
     ("model.tflite", "testdata/tflite/tflm_micro_speech_quantized.tflite"),
@@ -64,6 +62,7 @@ pub(crate) fn run(bless: bool, only: Option<&str>, done: &mut dyn FnMut(&str, Ou
     let docs = sh::root().join("docs");
     done("the book is built", built(&docs, &html));
     let bin = programs()?;
+    let mut clone = None;
     let mut pages = vec![sh::root().join("README.md")];
     pages.extend(sh::files(&docs.join("src"), "md")?);
     if let Some(only) = only {
@@ -75,7 +74,7 @@ pub(crate) fn run(bless: bool, only: Option<&str>, done: &mut dyn FnMut(&str, Ou
     for page in pages {
         let name = shown(&page);
         println!("{name}");
-        done(&name, tried(&page, &bin, bless));
+        done(&name, tried(&page, &bin, &mut clone, bless));
     }
     Ok(())
 }
@@ -119,21 +118,21 @@ fn programs() -> Result<PathBuf, String> {
     Ok(bin)
 }
 
-fn tried(page: &Path, bin: &Path, bless: bool) -> Outcome {
+fn tried(page: &Path, bin: &Path, clone: &mut Option<PathBuf>, bless: bool) -> Outcome {
     let text = sh::read(page)?;
     let name = page.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let mut place = Place { bin, folder: prepared(&name, bin)?, clone: None };
+    let mut place = Place { bin, folder: prepared(&name, bin)?, clone };
     let mut printed = Vec::new();
     for block in &blocks(&text)? {
         match block {
-            Block::File { path, text } => sh::write(&place.clone(&name)?.join(path), text)?,
+            Block::File { path, text } => sh::write(&place.clone()?.join(path), text)?,
             Block::Command { line, text, expected } => {
                 let at = format!("{}:{line}: `{text}`", shown(page));
                 if let Some((_, why)) = ELSEWHERE.iter().find(|(start, _)| text.starts_with(start)) {
                     println!("  not here: {text} ({why})");
                     continue;
                 }
-                let got = place.output(text, &name).map_err(|why| format!("{at}: {why}"))?;
+                let got = place.output(text).map_err(|why| format!("{at}: {why}"))?;
                 if !expected.is_empty() && !matches(expected, &got) {
                     if !bless {
                         return Err(format!("{at} prints\n{}", got.join("\n")));
@@ -169,26 +168,26 @@ struct Place<'a> {
     /// Comes first on the search path.
     bin: &'a Path,
     folder: PathBuf,
-    /// A copy of this clone, made when something first changes one; `cargo` runs there from then on.
-    clone: Option<PathBuf>,
+    /// A copy of this clone for all pages, made when something first changes one; `cargo` runs there from then on.
+    clone: &'a mut Option<PathBuf>,
 }
 
 impl Place<'_> {
-    fn clone(&mut self, page: &str) -> Result<PathBuf, String> {
-        if let Some(clone) = &self.clone {
-            return Ok(clone.clone());
+    fn clone(&mut self) -> Result<PathBuf, String> {
+        if self.clone.is_none() {
+            *self.clone = Some(copy()?);
         }
-        Ok(self.clone.insert(copy(&format!("{page}-clone"))?).clone())
+        self.clone.clone().ok_or_else(|| "there is no copy of this clone".to_owned())
     }
 
     /// What a command prints on both streams, line by line.
-    fn output(&mut self, text: &str, page: &str) -> Result<Vec<String>, String> {
+    fn output(&mut self, text: &str) -> Result<Vec<String>, String> {
         let verb = text.strip_prefix("cargo xtask ").and_then(|rest| rest.split(' ').next());
         let users = verb.is_some_and(|verb| neap::cli::command().find_subcommand(verb).is_some());
         let (script, folder) = match text.strip_prefix("cargo xtask ") {
             // This program is what `cargo xtask` would build.
             Some(rest) if users && self.clone.is_none() => (format!("'{}' {rest}", this()?.display()), sh::root()),
-            Some(_) => (text.to_owned(), self.clone(page)?),
+            Some(_) => (text.to_owned(), self.clone()?),
             None => (text.to_owned(), self.folder.clone()),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -249,12 +248,11 @@ fn prepared(name: &str, bin: &Path) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// A copy of this clone with what is not committed yet.
-fn copy(name: &str) -> Result<PathBuf, String> {
-    let folder = fresh(name)?;
-    let list = "git ls-files -z --cached --others --exclude-standard";
+/// A copy of this clone with what is not committed yet. Its files are new, so that nothing that was built of an earlier copy counts.
+fn copy() -> Result<PathBuf, String> {
+    let folder = fresh("clone")?;
     let script = format!(
-        "{list} | xargs -0 -I@ sh -c 'test ! -f \"@\" || cp -p --parents \"@\" \"$0\"' '{0}' && cd '{0}' && git init -q && git add -A",
+        "git ls-files -z --cached --others --exclude-standard | xargs -0 -I@ sh -c 'test ! -f \"@\" || cp --parents \"@\" \"$0\"' '{0}' && cd '{0}' && git init -q && git add -A",
         folder.display()
     );
     sh::stdout(&mut sh::program("bash", ["-o", "pipefail", "-c", &script]))?;
@@ -326,6 +324,9 @@ mod tests {
         assert!(matches!(&found[0], Block::Command { line: 3, expected, .. } if expected == &["out"]));
         assert!(matches!(&found[1], Block::Command { line: 5, expected, .. } if expected.is_empty()));
         assert!(matches!(&found[2], Block::File { path, text } if path == "a/b.rs" && text == "fn f() {}\n"));
-        assert_eq!(blessed("```console\n$ one\nold\n$ two\n```\n", &[(2, 1, lines("new\nmore"))]), "```console\n$ one\nnew\nmore\n$ two\n```\n");
+        assert_eq!(
+            blessed("```console\n$ one\nold\n$ two\n```\n", &[(2, 1, lines("new\nmore"))]),
+            "```console\n$ one\nnew\nmore\n$ two\n```\n"
+        );
     }
 }
