@@ -17,6 +17,6 @@ func.func @variable(%x: tensor<1x16xf32>, %at: tensor<i32>, %zero: tensor<i32>) 
 // -----
 // What is written into is the second operand here.
 func.func @destination(%x: tensor<1x16xf32>, %old: tensor<64x16xf32>, %at: tensor<1x1xindex>) -> tensor<64x16xf32> {
-  %new = "tensor.scatter"(%x, %old, %at) {scatter_dims = array<i64: 0>, unique} : (tensor<1x16xf32>, tensor<64x16xf32>, tensor<1x1xindex>) -> tensor<64x16xf32>
+  %new = "tensor.scatter"(%x, %old, %at) <{scatter_dims = array<i64: 0>, unique}> : (tensor<1x16xf32>, tensor<64x16xf32>, tensor<1x1xindex>) -> tensor<64x16xf32>
   return %new : tensor<64x16xf32>
 }

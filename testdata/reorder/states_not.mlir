@@ -13,6 +13,6 @@ func.func @old(%old: tensor<4x4xf32>, %at: tensor<1x1xi64>, %x: tensor<1x4xf32>)
 // -----
 // What is scattered, not what is written into, has as many bytes as the result.
 func.func @other(%x: tensor<4x4xf32>, %old: tensor<4x4xf32>, %at: tensor<4x1xindex>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
-  %new = "tensor.scatter"(%x, %old, %at) {scatter_dims = array<i64: 0>, unique} : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x1xindex>) -> tensor<4x4xf32>
+  %new = "tensor.scatter"(%x, %old, %at) <{scatter_dims = array<i64: 0>, unique}> : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x1xindex>) -> tensor<4x4xf32>
   return %new, %old : tensor<4x4xf32>, tensor<4x4xf32>
 }
