@@ -26,17 +26,10 @@ fn pass(pass: &summary::Pass) -> Pass {
 }
 
 fn function(function: Function) -> neap_report::Function {
-    let (saved, bytes) = (function.saved, &function.bytes);
+    let bytes = &function.bytes;
     neap_report::Function {
         figures: figures(&function),
-        saved: vec![
-            ("fusion", saved.fuse),
-            ("views", saved.views),
-            ("order", saved.order),
-            ("in place", saved.in_place),
-            ("placement", saved.placement),
-            ("packing", saved.packing),
-        ],
+        saved: function.saved.parts().to_vec(),
         arenas: function.arenas.iter().map(arena).collect(),
         storages: function.storages.iter().map(|storage| storage_of(storage, &function.arenas)).collect(),
         others: vec![

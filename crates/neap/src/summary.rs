@@ -257,6 +257,21 @@ pub struct Saved {
     pub packing: i64,
 }
 
+impl Saved {
+    /// The parts by name, as people are told of them.
+    #[must_use]
+    pub fn parts(&self) -> [(&'static str, i64); 6] {
+        [
+            ("fusion", self.fuse),
+            ("views", self.views),
+            ("in place", self.in_place),
+            ("placement", self.placement),
+            ("order", self.order),
+            ("packing", self.packing),
+        ]
+    }
+}
+
 /// The step at which most bytes are held.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PeakStep {

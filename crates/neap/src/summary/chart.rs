@@ -97,15 +97,7 @@ fn sparkline(curve: &[u64], most: u64, width: usize) -> String {
 
 /// From what was given down to the arena, each saving where it falls.
 fn ladder(function: &Function, look: Look, out: &mut String) {
-    let (saved, width) = (&function.saved, look.width.saturating_sub(36).clamp(12, 64));
-    let steps = [
-        ("fusion", saved.fuse),
-        ("views", saved.views),
-        ("order", saved.order),
-        ("in place", saved.in_place),
-        ("placement", saved.placement),
-        ("packing", saved.packing),
-    ];
+    let (steps, width) = (function.saved.parts(), look.width.saturating_sub(36).clamp(12, 64));
     let mut at = i128::from(function.source.peak);
     let mut top = at.max(function.plan.arena.into());
     for (_, bytes) in steps {

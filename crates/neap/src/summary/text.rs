@@ -116,15 +116,7 @@ fn percent(part: u64, of: u64) -> String {
 }
 
 fn saved(function: &Function) -> String {
-    let saved = &function.saved;
-    let parts = [
-        ("fusion", saved.fuse),
-        ("views", saved.views),
-        ("in place", saved.in_place),
-        ("placement", saved.placement),
-        ("order", saved.order),
-        ("packing", saved.packing),
-    ];
+    let parts = function.saved.parts();
     let text: Vec<String> = parts
         .iter()
         .filter(|(_, bytes)| *bytes != 0)
@@ -132,7 +124,13 @@ fn saved(function: &Function) -> String {
         .collect();
     let total: i128 = parts.iter().map(|(_, bytes)| i128::from(*bytes)).sum();
     if text.is_empty() {
-        return row("saved", "nothing: the given order is as good, and nothing could be shared");
+        // A budget ends the search at the first order that fits.
+        let why = if function.plan.lower_bound < function.plan.peak {
+            "nothing: no better order was found than the given one, and nothing was shared"
+        } else {
+            "nothing: the given order is as good, and nothing could be shared"
+        };
+        return row("saved", why);
     }
     row("saved", &format!("{} B: {}", grouped(total), text.join(", ")))
 }
