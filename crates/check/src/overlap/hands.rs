@@ -8,6 +8,7 @@ use crate::names;
 use crate::violation::Violation;
 use neap_ir::facts::{Role, Run};
 use neap_ir::{BlockId, OpId, ValueId, plan};
+use std::collections::BTreeMap;
 
 /// Values that go to places, by index.
 pub(crate) struct Hand {
@@ -55,25 +56,29 @@ pub(crate) fn arguments(homes: &Homes<'_>, op: OpId, step: u32, out: &mut Vec<Vi
     let m = homes.module;
     let body = &homes.row(op).body;
     let together = body.cond.is_some() && !body.cond_forwards;
-    let mut begun: Vec<(usize, ValueId, Home)> = Vec::new();
+    // By arena and start; those that are kept do not meet.
+    let mut begun: BTreeMap<(usize, u64), (usize, ValueId, Home)> = BTreeMap::new();
     for block in m.op_regions(op).iter().flat_map(|region| m.blocks(*region)) {
         if !together {
             begun.clear();
         }
         for (index, arg) in m.block_args(*block).iter().enumerate() {
-            let Some(home) = homes.of(*arg).filter(|_| !homes.views.contains_key(arg)) else { continue };
-            let meets = |(at, _, place): &&(usize, ValueId, Home)| {
-                place.meets(home) && (*at, place.start, place.size) != (index, home.start, home.size)
+            let own = |home: &&Home| home.size > 0 && !homes.views.contains_key(arg);
+            let Some(home) = homes.of(*arg).filter(own) else { continue };
+            let last = begun.range(..(home.arena, home.end())).next_back();
+            let Some((_, (at, other, place))) = last.filter(|(_, (_, _, place))| place.meets(home)) else {
+                begun.insert((home.arena, home.start), (index, *arg, *home));
+                continue;
             };
-            for (_, other, place) in begun.iter().filter(meets) {
-                let (start, end) = (place.start.max(home.start), place.end().min(home.end()));
-                let range = homes.range(&Home { start, size: end - start, ..*home });
-                let (function, op, span) = (homes.function(), names::op(m, op), m.op(op).span);
-                let (written, other) = (names::value(m, *arg), names::value(m, *other));
-                let why = "a trip begins with both".to_owned();
-                out.push(Violation::Overlap { function, op, step, written, other, range, why, span });
+            if (*at, place.start, place.size) == (index, home.start, home.size) {
+                continue;
             }
-            begun.push((index, *arg, *home));
+            let (start, end) = (place.start.max(home.start), place.end().min(home.end()));
+            let range = homes.range(&Home { start, size: end - start, ..*home });
+            let (function, op, span) = (homes.function(), names::op(m, op), m.op(op).span);
+            let (written, other) = (names::value(m, *arg), names::value(m, *other));
+            let why = "a trip begins with both".to_owned();
+            out.push(Violation::Overlap { function, op, step, written, other, range, why, span });
         }
     }
 }
