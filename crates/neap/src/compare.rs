@@ -174,7 +174,7 @@ impl Sides<'_> {
     /// Storages at the two peaks, each with at most one of the other side: the differences add up to that of the peak.
     fn at_peak(&self, rows: &mut Vec<Row>) {
         let (old, new) = (self.old.at_peak(), self.new.at_peak());
-        let mut free = owners(&old);
+        let free = owners(&old);
         let known = owners(&self.old.storages.iter().collect::<Vec<_>>());
         let mut left: Vec<bool> = vec![true; old.len()];
         let mut found = Vec::new();
@@ -195,7 +195,6 @@ impl Sides<'_> {
                 }
             }
         }
-        free.clear();
         let here = owners(&self.new.storages.iter().collect::<Vec<_>>());
         for (storage, _) in old.iter().zip(&left).filter(|(_, left)| **left) {
             let is = storage.keys().any(|key| here.contains_key(key.as_str()));
