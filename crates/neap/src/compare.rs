@@ -17,6 +17,8 @@ use serde::Serialize;
 pub enum What {
     /// Bytes of the arena.
     Arena,
+    /// Bytes of one of several arenas.
+    OneArena,
     /// Most bytes held at one step.
     Peak,
     /// Bytes lost between storages.
@@ -103,7 +105,8 @@ pub fn compare(old: &Summary, new: &Summary, limit: (Limit, &str)) -> Comparison
     for function in &new.functions {
         let other = before.get(function.name.as_str()).copied();
         let old = other.unwrap_or(&nothing);
-        if limit.0.exceeded(old.plan.arena, function.plan.arena) {
+        let each = arenas(old, function).into_iter().any(|(_, old, new)| limit.0.exceeded(old, new));
+        if each || limit.0.exceeded(old.plan.arena, function.plan.arena) {
             grown.push(function.name.clone());
         }
         Sides { name: &function.name, old, new: function, there: [other.is_some(), true] }.rows(&mut rows);
@@ -113,6 +116,18 @@ pub fn compare(old: &Summary, new: &Summary, limit: (Limit, &str)) -> Comparison
     }
     let (old, new) = (old.file.clone(), new.file.clone());
     Comparison { version: 1, old, new, max_growth: limit.1.to_owned(), grown, rows }
+}
+
+/// The arenas of a function by name, with what is used of each before and now, where there are several.
+fn arenas<'a>(old: &'a Function, new: &'a Function) -> Vec<(&'a str, u64, u64)> {
+    if old.arenas.len().max(new.arenas.len()) < 2 {
+        return Vec::new();
+    }
+    let used =
+        |of: &Function, name: &str| of.arenas.iter().find(|arena| arena.name == name).map_or(0, |arena| arena.used);
+    let gone = old.arenas.iter().filter(|arena| new.arenas.iter().all(|other| other.name != arena.name));
+    let all = new.arenas.iter().chain(gone);
+    all.map(|arena| (arena.name.as_str(), used(old, &arena.name), used(new, &arena.name))).collect()
 }
 
 fn by_name(summary: &Summary) -> FxHashMap<&str, &Function> {
@@ -162,6 +177,9 @@ impl Sides<'_> {
         if !(old && new) {
             return;
         }
+        for (arena, before, now) in arenas(self.old, self.new) {
+            rows.push(self.row(What::OneArena, arena, Some(before), Some(now), ""));
+        }
         self.at_peak(rows);
         self.resized(rows);
         self.values(rows);
@@ -189,8 +207,13 @@ impl Sides<'_> {
                     }
                 }
                 None => {
-                    let was = storage.keys().any(|key| known.contains_key(key.as_str()));
-                    let why = if was { "was not held there: order or lifetime changed" } else { "new" };
+                    let was = storage.keys().find_map(|key| known.get(key.as_str()));
+                    let held = storage.keys().find_map(|key| free.get(key.as_str()));
+                    let why = match (held, was) {
+                        (Some(at), _) => format!("lay in the bytes of {}", old[*at].name()),
+                        (None, Some(_)) => "was not held there: order or lifetime changed".to_owned(),
+                        (None, None) => "new".to_owned(),
+                    };
                     found.push(self.row(What::AtPeakNow, &storage.name(), None, Some(storage.size), why));
                 }
             }

@@ -142,12 +142,14 @@ fn exceeded(
             grouped(plan.peak.into())
         );
         return Ok(Some(
-            diagnostic.note(lost).help("give the search for offsets more work: --assign-offsets=effort=N"),
+            diagnostic
+                .note(lost)
+                .help("give the search for offsets more work: assign-offsets{effort=N} in --pass-pipeline"),
         ));
     }
     Ok(Some(
         held(diagnostic, function)
-            .help("search longer: --reorder=effort=N; or leave arguments to the caller: --external"),
+            .help("search longer: reorder{effort=N} in --pass-pipeline; or leave arguments to the caller: --external"),
     ))
 }
 

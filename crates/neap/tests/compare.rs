@@ -143,7 +143,7 @@ fn a_comparison_says_the_same_in_text_json_and_csv() {
         let delta = row["delta"].to_string();
         assert!(text.contains(&delta), "{row} is not in\n{text}");
     }
-    assert!(text.contains("GREW") && text.contains("the arena of @main grew by more than 0%"), "{text}");
+    assert!(text.contains("GREW") && text.contains("an arena of @main grew by more than 0%"), "{text}");
 }
 
 /// What the peak is made of, in four forms: JSON, CSV, the full text, the page.
@@ -199,6 +199,49 @@ fn what_is_no_summary_is_said() {
     );
     let held = summary["functions"][0]["peak_step"]["storages"].to_string();
     wrong("peak.json", &summary.to_string().replacen(&format!("\"storages\":{held}"), "\"storages\":[99]", 1));
-    let (code, _, err) = neap(folder.path(), &["compare", "old.json", "missing.json"]);
-    assert!(code == 2 && err.contains("missing.json"), "{err}");
+}
+
+#[test]
+fn each_of_several_arenas_may_grow_by_so_much() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = source(256, true);
+    plan(folder.path(), "old.json", &text, &["--arena", "FAST=128", "--arena", "SLOW=1000"]);
+    plan(folder.path(), "new.json", &text, &["--arena", "FAST=260", "--arena", "SLOW=1000"]);
+    let (code, rows) = rows(folder.path(), &["--max-growth=50%"]);
+    let arenas = of(&rows, "one-arena");
+    let used = |key: &str| arenas.iter().map(|row| row[key].as_u64().expect("a number")).collect::<Vec<_>>();
+    assert_eq!(arenas.len(), 2);
+    assert!(used("new")[0] > used("old")[0] * 3 / 2, "{rows:?}");
+    assert_eq!(code, 3, "the sum of both grew by less");
+    let (_, text, _) = neap(folder.path(), &["compare", "old.json", "new.json"]);
+    assert!(text.contains("  in FAST ") && text.contains("  in SLOW "), "{text}");
+}
+
+#[test]
+fn bytes_that_were_shared_are_not_said_to_come_of_another_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %a = \"tosa.exp\"(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  %b = \"tosa.tanh\"(%a) : (tensor<64xf32>) -> tensor<64xf32>
+  return %b : tensor<64xf32>
+}
+";
+    plan(folder.path(), "old.json", text, &[]);
+    plan(folder.path(), "new.json", text, &["--no-reuse"]);
+    let (_, rows) = rows(folder.path(), &[]);
+    let why: Vec<&str> = of(&rows, "at-peak-now").iter().filter_map(|row| row["why"].as_str()).collect();
+    // What was inside of a fused operation is new.
+    assert_eq!(why, ["new", "lay in the bytes of %x"]);
+}
+
+#[test]
+fn what_is_no_summary_of_one_model_is_refused_as_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    plan(folder.path(), "old.json", &source(256, true), &[]);
+    let shared = ["plan", "in.mlir", "in.mlir", "--share-arena", "-o", "new.json"];
+    assert_eq!(neap(folder.path(), &shared).0, 0);
+    let (code, _, err) = neap(folder.path(), &["compare", "old.json", "new.json"]);
+    assert!(code == 1 && err.contains("several models in one arena"), "{code} {err}");
+    let (code, _, err) = neap(folder.path(), &["compare", "old.json", "nowhere.json"]);
+    assert!(code == 1 && err.contains("nowhere.json"), "{code} {err}");
 }

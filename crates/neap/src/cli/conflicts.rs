@@ -19,6 +19,7 @@ const NOT_TOGETHER: &[&str] = &[
     "offsets",
     "objective",
     "trace-steps",
+    "buckets",
     "mlir-timing",
     "mlir-pass-statistics",
 ];

@@ -42,8 +42,20 @@ pub struct Function {
     /// Its figures.
     pub plan: Plan,
     peak_step: Option<PeakStep>,
+    /// Its arenas, in order of preference.
+    #[serde(default)]
+    pub arenas: Vec<Arena>,
     /// What has bytes of its own.
     pub storages: Vec<Storage>,
+}
+
+/// An arena of a function.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Arena {
+    /// Without `@`.
+    pub name: String,
+    /// The largest end of a storage in it.
+    pub used: u64,
 }
 
 /// Figures of a plan.
@@ -84,12 +96,19 @@ impl Summary {
     /// # Errors
     /// The file is none, or one of another version.
     pub fn read(path: &Path) -> Result<Summary, Failure> {
-        let (text, name) = (input::text(path)?, path.display());
+        let (text, name) = (input::text(path).map_err(Failure::of_input)?, path.display());
         let wrong = |why: String| {
             Failure::input(format!("`{name}` is no summary of a plan: {why}"))
                 .help("`neap plan FILE -o SUMMARY.json` writes one")
         };
-        let mut summary: Summary = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let mut summary: Summary =
+            serde_json::from_str(&text).map_err(|error| match serde_json::from_str::<serde_json::Value>(&text) {
+                Ok(value) if value.get("slots").is_some() => {
+                    Failure::input(format!("`{name}` is the summary of several models in one arena"))
+                        .help("plans are compared one model at a time: `neap plan FILE -o SUMMARY.json`")
+                }
+                _ => wrong(error.to_string()),
+            })?;
         if summary.version != VERSION {
             return Err(wrong(format!("its version is {}, {VERSION} is read", summary.version)));
         }

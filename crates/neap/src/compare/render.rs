@@ -3,6 +3,7 @@
 use super::{Comparison, Row, What};
 use crate::exit::Failure;
 use crate::size::grouped;
+use crate::summary::shown;
 use std::fmt::Write;
 
 /// The longest list in the text; JSON and CSV have all of it.
@@ -57,8 +58,11 @@ pub fn text(comparison: &Comparison) -> String {
     let limit = &comparison.max_growth;
     let _ = match comparison.grown.as_slice() {
         [] => writeln!(out, "no arena grew by more than {limit}"),
-        [one] => writeln!(out, "the arena of @{one} grew by more than {limit}"),
-        many => writeln!(out, "{} arenas grew by more than {limit}: @{}", many.len(), many.join(", @")),
+        [one] => writeln!(out, "an arena of @{} grew by more than {limit}", shown(one, 70)),
+        many => {
+            let names: Vec<String> = many.iter().map(|name| shown(name, 70)).collect();
+            writeln!(out, "arenas of {} functions grew by more than {limit}: @{}", many.len(), names.join(", @"))
+        }
     };
     out
 }
@@ -75,9 +79,17 @@ fn function(comparison: &Comparison, rows: &[Row], out: &mut String) {
     let name = &rows[0].function;
     let mark = if comparison.grown.contains(name) { "  GREW" } else { "" };
     let why = if rows[0].why.is_empty() { String::new() } else { format!(", {}", rows[0].why) };
-    let _ = writeln!(out, "@{name}{why}{mark}");
-    for (what, label) in [(What::Arena, "arena"), (What::Peak, "peak"), (What::Lost, "lost"), (What::Floor, "floor")] {
+    let _ = writeln!(out, "@{}{why}{mark}", shown(name, 70));
+    let figures = [
+        (What::Arena, "arena"),
+        (What::OneArena, ""),
+        (What::Peak, "peak"),
+        (What::Lost, "lost"),
+        (What::Floor, "floor"),
+    ];
+    for (what, label) in figures {
         for row in rows.iter().filter(|row| row.what == what) {
+            let label = if label.is_empty() { format!("in {}", shown(&row.name, 20)) } else { label.to_owned() };
             let share = match row.old {
                 Some(old) if old > 0 && row.new.is_some() && row.delta != 0 => {
                     format!("  {:+.2} %", row.delta as f64 / old as f64 * 100.0)
@@ -110,11 +122,11 @@ fn section(title: &str, list: &[&Row], out: &mut String) {
     let total: i128 = list.iter().map(|row| row.delta).sum();
     let _ = writeln!(out, "  {title}: {} ({} B)", list.len(), signed(total));
     for row in list.iter().take(LISTED) {
-        let name = crate::summary::shown(&row.name, 70);
+        let name = shown(&row.name, 70);
         // Of a value that is new or gone the title says all.
         let why = match row.what {
             What::ValueNew | What::ValueGone => String::new(),
-            _ => format!(": {}", crate::summary::shown(&row.why, 90)),
+            _ => format!(": {}", shown(&row.why, 90)),
         };
         let _ = writeln!(out, "    {:>14} B  {name}{why}", signed(row.delta));
     }

@@ -12,11 +12,14 @@ pub(super) fn next(function: &Function) -> String {
     }
     let plan = &function.plan;
     if plan.order_proof == Proof::Gap {
-        return "search longer for an order: --reorder=effort=N, or see what stands at the peak: --summary=full"
+        return "search longer for an order: reorder{effort=N} in --pass-pipeline, or see what stands at the peak: --summary=full"
             .to_owned();
     }
-    if plan.offset_proof == Proof::Gap && plan.arena > plan.peak {
+    if plan.arena > plan.peak {
         return "see where bytes are lost between storages: --summary=full, or -o PLAN.csv".to_owned();
+    }
+    if plan.order_proof == Proof::Optimal && function.freer.is_some_and(|bytes| bytes < plan.arena) {
+        return "this is the least for this graph under its profile; --summary=full lists all storages".to_owned();
     }
     if plan.order_proof == Proof::Optimal {
         return "this is the least for this graph: only a smaller graph needs less; --summary=full lists all storages"
