@@ -23,7 +23,16 @@ impl Template {
     /// # Errors
     /// The file is wrong, or a flag is.
     pub fn new(input: Input, flags: &SourceFlags, setup: &Setup) -> Result<Template, Failure> {
-        let mut source = input.module(&flags.dims)?;
+        let module = input.module(&flags.dims)?;
+        Template::of(input, module, flags, setup)
+    }
+
+    /// A model file with its module, read already.
+    ///
+    /// # Errors
+    /// A flag is wrong.
+    pub fn of(input: Input, module: Module, flags: &SourceFlags, setup: &Setup) -> Result<Template, Failure> {
+        let mut source = module;
         apply::apply(&mut source, flags, &setup.profile, &setup.facts)?;
         Ok(Template { input, source })
     }

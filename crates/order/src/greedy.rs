@@ -41,6 +41,14 @@ pub(crate) fn msc(model: &Model, path: &[i64]) -> Option<Vec<u32>> {
     g.order()
 }
 
+/// Greedy by net change where ops that wait for nothing (a load of weights, say) run just before the first op that needs them, which is charged
+/// with what they bring: what is loaded is used up before more is loaded. `None` when a class limit (or a group) leaves no way on, or no op waits for
+/// nothing.
+pub(crate) fn on_demand(model: &Model, path: &[i64]) -> Option<Vec<u32>> {
+    let mut g = Greedy::new(model, path, 0);
+    g.pull_sources().then(|| g.order())?
+}
+
 struct Greedy<'a> {
     model: &'a Model,
     path: &'a [i64],
@@ -49,6 +57,8 @@ struct Greedy<'a> {
     rank: Option<&'a [u32]>,
     /// Whether, of equal changes, the one that brings fewer bytes goes first.
     slack: bool,
+    /// Ops that run just before the first op that needs them; none, or one flag an op.
+    pulled: Vec<bool>,
     /// Bytes that each ready op brings, whatever it frees.
     born: Vec<i64>,
     left: Vec<u32>,
@@ -93,6 +103,7 @@ impl<'a> Greedy<'a> {
             scale: scale(model, path, weight),
             rank: None,
             slack: false,
+            pulled: Vec::new(),
             born: vec![0; model.n],
             left: (0..model.n).map(|v| model.preds.row(v).len() as u32).collect(),
             group_wait: vec![0; model.groups],
@@ -129,20 +140,54 @@ impl<'a> Greedy<'a> {
         }
     }
 
+    /// Takes ops that wait for nothing out of the choice, and what they touch as started by whoever comes first. False when there is none.
+    fn pull_sources(&mut self) -> bool {
+        let m = self.model;
+        let is_pulled = |v: usize| {
+            let classless = || m.touch.row(v).iter().all(|&s| m.class[s as usize] == NONE);
+            m.preds.row(v).is_empty() && !m.succs.row(v).is_empty() && m.group[v] == NONE && classless()
+        };
+        self.pulled = (0..m.n).map(is_pulled).collect();
+        for v in (0..m.n).filter(|&v| self.pulled[v]) {
+            self.state[v] = State::Done;
+            for &s in m.touch.row(v) {
+                self.users_left[s as usize] -= 1;
+                self.users_xor[s as usize] ^= v as u32;
+            }
+            for &w in m.succs.row(v) {
+                self.left[w as usize] -= 1;
+            }
+        }
+        self.pulled.contains(&true)
+    }
+
     fn order(mut self) -> Option<Vec<u32>> {
         let n = self.model.n;
         let mut order = Vec::with_capacity(n);
         for v in 0..n as u32 {
-            if self.left[v as usize] == 0 {
+            if self.left[v as usize] == 0 && self.state[v as usize] == State::Waiting {
                 self.ready(v);
             }
         }
         while order.len() < n {
             let v = self.next()?;
+            self.pull(v, &mut order);
             order.push(v);
             self.run(v);
         }
         Some(order)
+    }
+
+    /// The pulled ops that `v` is the first to need.
+    fn pull(&mut self, v: u32, order: &mut Vec<u32>) {
+        if self.pulled.is_empty() {
+            return;
+        }
+        for &p in self.model.preds.row(v as usize) {
+            if std::mem::take(&mut self.pulled[p as usize]) {
+                order.push(p);
+            }
+        }
     }
 
     fn key(&self, v: u32) -> Key {
@@ -271,7 +316,8 @@ impl<'a> Greedy<'a> {
             if !self.started[at] {
                 self.started[at] = true;
                 self.count(at, 1);
-                if m.writer[at] == NONE {
+                // No op waits for it before: several may start it, or its writer was pulled.
+                if m.writer[at] != v {
                     for &u in m.users.row(at) {
                         self.born[u as usize] -= m.size[at];
                         self.change(u, -m.size[at]);

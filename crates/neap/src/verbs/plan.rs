@@ -2,7 +2,7 @@
 
 use crate::buckets;
 use crate::cli::{Common, Objective, Plan, PrintIr, SummaryKind};
-use crate::drive::{self, Job, Planned, Reproducer, Setup};
+use crate::drive::{self, Job, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
 use crate::npu::Npu;
@@ -70,6 +70,10 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let setup = Setup::new(&common.source, input.kind.profile())?;
     let offsets = writers::offsets(request.offsets, &setup.name)?;
     let options = PrintOptions::default();
+    let needed = writers.iter().any(|writer| writer.needs_template());
+    let written_into = needed || (input.kind == Kind::Onnx && setup.profile.resorts);
+    // The module as read, where its file is written into or plans of it are compared.
+    let mut before = None;
     let outcome = input.module(&common.source.dims).and_then(|module| {
         holds_something(&input, &module)?;
         let job = Job {
@@ -86,10 +90,11 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
         let flags = &common.source;
         let priced = !(flags.keep.is_empty() && flags.pins.is_empty() && flags.external.is_empty());
-        let before = priced.then(|| module.clone());
+        before = (priced || written_into).then(|| module.clone());
         let mut planned = buckets::run(&job, module, &progress)?;
         // What a limit cut short says nothing of prices.
-        if let (Some(before), Some(summary), false) = (&before, &mut planned.summary, progress.limit_hit()) {
+        let limited = progress.limit_hit() || !priced;
+        if let (Some(before), Some(summary), false) = (&before, &mut planned.summary, limited) {
             prices::add(&job, before, summary, &progress)?;
         }
         Ok(planned)
@@ -111,7 +116,18 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let shown: Vec<Diagnostic> = shown.cloned().collect();
     streams.say(&report::text(&shown, source, colour));
     streams.say(&planned.said);
-    let template = template(named, &input, &writers, request, &setup, &planned)?;
+    let wanted = needed || planned.summary.is_some();
+    let template = match named {
+        Some(file) if written_into && wanted => {
+            let template = Template::new(file, &common.source, &setup)?;
+            template.is_of(&planned.module)?;
+            Some(template)
+        }
+        None if wanted => {
+            before.map(|module| Template::of(input.clone(), module, &common.source, &setup)).transpose()?
+        }
+        _ => None,
+    };
     let found = {
         let progress = Progress::new(&mut *streams.err, streams.progress, None);
         progress.label("the runtime's own order".to_owned());
@@ -208,28 +224,4 @@ pub(crate) fn holds_something(input: &Input, module: &Module) -> Result<(), Fail
     }
     let what = if input.is_empty() { "is empty" } else { "has no function with a body" };
     Err(Failure::input(format!("`{}` {what}: there is nothing to plan", input.name)))
-}
-
-/// The model file that the plan goes into, where a writer asks for one: the one that is named, else the input.
-fn template(
-    named: Option<Input>,
-    input: &Input,
-    writers: &[Writer],
-    request: &Plan,
-    setup: &Setup,
-    planned: &Planned,
-) -> Result<Option<Template>, Failure> {
-    let needed = writers.iter().any(|writer| writer.needs_template());
-    let resorted = input.kind == Kind::Onnx && setup.profile.resorts && planned.summary.is_some();
-    if !resorted && !needed {
-        return Ok(None);
-    }
-    let file = match named {
-        Some(file) => file,
-        None if input.kind == Kind::Text => return Ok(None),
-        None => input.clone(),
-    };
-    let template = Template::new(file, &request.common.source, setup)?;
-    template.is_of(&planned.module)?;
-    Ok(Some(template))
 }
