@@ -3,7 +3,8 @@
 //!
 //! The brute force knows nothing of the passes: it joins operations in every way that hides no value, and for each of these
 //! graphs tries every set of parts written straight into their wholes, every order, and at each operation every operand that may be
-//! overwritten; what is left is packed exactly. The pipeline can never be better; how often it is as good is counted and printed.
+//! overwritten; what is left is packed exactly. The pipeline can never be better; how often it is as good is counted and printed. `NEAP_GRAPHS` sets the
+//! number of graphs (`NEAP_GRAPHS=5000 cargo test --release -p neap --test brute_force -- --nocapture`).
 
 #[path = "support/rng.rs"]
 mod rng;
@@ -16,7 +17,8 @@ use neap_passes::profile::Profile;
 use rng::Rng;
 use std::fmt::Write;
 
-const GRAPHS: u64 = 500;
+/// Graphs in the test that always runs.
+const FEW: u64 = 500;
 const MOST_OPS: usize = 7;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -390,7 +392,9 @@ fn pack(storages: &[(u64, usize, usize)], limit: u64) -> u64 {
 fn the_pipeline_is_nearly_always_the_best_there_is() {
     let (mut exact, mut sum, mut fused, mut placed, mut overwrote) = (0, 0.0, 0, 0, 0);
     let mut misses = Vec::new();
-    for seed in 1..=GRAPHS {
+    let given = std::env::var("NEAP_GRAPHS").ok();
+    let graphs: u64 = given.map_or(FEW, |text| text.parse().expect("NEAP_GRAPHS is a number"));
+    for seed in 1..=graphs {
         let graph = Graph::random(seed);
         let text = graph.text();
         let (arena, printed) = planned(&text);
@@ -408,12 +412,15 @@ fn the_pipeline_is_nearly_always_the_best_there_is() {
     }
     misses.sort_by(|a, b| b.0.total_cmp(&a.0));
     println!(
-        "{exact} of {GRAPHS} as good as the brute force, mean gap {:.3} %; {fused} with fusion, {placed} with placement, {overwrote} in place",
-        100.0 * sum / GRAPHS as f64
+        "{exact} of {graphs} as good as the brute force, mean gap {:.3} %; {fused} with fusion, {placed} with placement, {overwrote} in place",
+        100.0 * sum / graphs as f64
     );
     for (gap, seed, arena, best, text) in misses.iter().take(12) {
         println!("seed {seed}: {:.1} % above ({arena}, not {best})\n{text}", 100.0 * gap);
     }
-    assert!(exact * 10 >= GRAPHS * 9, "only {exact} of {GRAPHS} are as good as the brute force");
-    assert!([fused, placed, overwrote].iter().all(|count| *count >= 50), "{fused} {placed} {overwrote}");
+    assert!(exact * 10 >= graphs * 9, "only {exact} of {graphs} are as good as the brute force");
+    assert!(
+        [fused, placed, overwrote].iter().all(|count| u64::from(*count) * 10 >= graphs),
+        "{fused} {placed} {overwrote}"
+    );
 }

@@ -9,6 +9,7 @@ mod beam;
 mod bound;
 mod budget;
 mod certificate;
+mod choices;
 mod cones;
 mod csr;
 mod cursor;

@@ -15,7 +15,7 @@ use crate::solution::{
     Failure, InfeasibleProof, Options, OrderMode, Progress, Proof, Schedule, Solution, Stats, Watch,
 };
 use crate::taken::{Taken, merged};
-use crate::{greedy, infeasible, latency, model, portfolio, replay, simulate, topo, turns, window};
+use crate::{choices, greedy, infeasible, latency, model, portfolio, replay, simulate, topo, turns, window};
 use rustc_hash::FxHashMap;
 
 /// Ops at the peak whose flow bound is computed.
@@ -25,8 +25,10 @@ const PEAK_WORK: usize = 400_000;
 /// How beams are led at each width: backwards or not, which of equal states go first, whether only peaks up to the bound are alike.
 const BEAMS: [(bool, Ties, bool); 4] =
     [(false, Ties::Op, true), (true, Ties::Op, true), (false, Ties::Op, false), (false, Ties::Age, true)];
-/// With at most so many open candidates every choice is searched, so that the whole is proved.
-const MOST_CHOICES: usize = 7;
+/// Up to so many choices of open candidates are all searched, so that the whole is proved.
+const MOST_CHOICES: usize = 512;
+/// And at most so many times the ops of the graph.
+const CHOICE_WORK: usize = 256_000;
 
 /// Orders `problem`.
 ///
@@ -136,14 +138,22 @@ impl<'p> Search<'p, '_> {
     fn best(&mut self) -> Option<Attempt> {
         let start = attempt::attempt(self.problem, self.options, &self.required)?;
         let groups = attempt::open(self.problem, self.options, &self.required);
-        let count: usize = groups.iter().map(Vec::len).sum();
-        let best = if count == 0 {
+        let rivals = choices::rivals(self.problem, &groups);
+        let most = MOST_CHOICES.min(CHOICE_WORK / self.problem.ops().max(1));
+        let best = if groups.is_empty() {
             self.exact(start)
-        } else if count <= MOST_CHOICES && self.problem.ops() <= 2000 {
-            let open: Vec<attempt::Open> = groups.into_iter().flatten().collect();
-            self.all_choices(start, &open)
+        } else if choices::count(&rivals) <= most {
+            self.all_choices(start, &rivals)
         } else {
-            let decided = attempt::decide(self.problem, self.options, start, &groups, &mut self.stats);
+            let mut decided = attempt::decide(self.problem, self.options, start, &groups, &mut self.stats);
+            let lower = |search: &mut Self, best: &mut Attempt| {
+                search.flows(best) < best.peak
+                    && choices::improve(search.problem, search.options, best, &rivals, &mut search.stats)
+            };
+            if lower(self, &mut decided) {
+                // What had no place may have one now.
+                decided = attempt::decide(self.problem, self.options, decided, &groups, &mut self.stats);
+            }
             let best = self.exact(decided);
             // The bound holds for this choice alone.
             (self.proved_search, self.lower) = (false, 0);
@@ -153,11 +163,11 @@ impl<'p> Search<'p, '_> {
     }
 
     /// Searches every choice of the open candidates. Of equal peaks, the one that takes more: it saves a copy.
-    fn all_choices(&mut self, mut best: Attempt, open: &[attempt::Open]) -> Attempt {
+    fn all_choices(&mut self, mut best: Attempt, rivals: &[Vec<attempt::Open>]) -> Attempt {
         let mut proved = true;
         let mut lower = i64::MAX;
-        for choice in 0..1u32 << open.len() {
-            let more: Vec<_> = (0..open.len()).filter(|k| choice >> k & 1 == 1).map(|k| open[k]).collect();
+        for choice in 0..choices::count(rivals) {
+            let more = choices::choice(rivals, choice);
             let decided = attempt::with(&self.required, &more);
             let Some(next) = attempt::attempt(self.problem, self.options, &decided) else { continue };
             let next = self.exact(next);
