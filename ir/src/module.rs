@@ -8,6 +8,7 @@
 //! - Attributes are sorted by the text of their key and have no duplicates.
 
 mod build;
+mod copy;
 mod edit;
 mod index;
 

@@ -55,6 +55,8 @@ pub const ARENA_BYTES: &str = "neap.arena_bytes";
 pub const LOWER_BOUND: &str = "neap.lower_bound";
 /// What stands behind the bound: `certified`, `search`, `tree`, `none`.
 pub const PROOF: &str = "neap.proof";
+/// On a copy of an operation, which computes a value again: the how many-th copy it is.
+pub const RECOMPUTED: &str = "neap.recomputed";
 /// Identifies the graph that a plan was made for.
 pub const FINGERPRINT: &str = "neap.fingerprint";
 

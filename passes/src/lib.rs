@@ -16,6 +16,7 @@ pub mod pass;
 pub mod pipeline;
 pub mod profile;
 mod random;
+pub mod recomputed;
 pub mod shape;
 pub mod suggest;
 

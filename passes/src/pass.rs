@@ -7,6 +7,7 @@
 use crate::certificate::Certificate;
 use crate::effects::{FuncEffects, Summaries};
 use crate::profile::Profile;
+use crate::recomputed::Recomputing;
 use neap_ir::diag::{Diagnostic, Severity};
 use neap_ir::facts::Facts;
 use neap_ir::{Module, OpId};
@@ -35,6 +36,8 @@ pub struct Context<'a> {
     pub remarks: Vec<Diagnostic>,
     /// Proofs that the pass has found.
     pub certificates: Vec<Certificate>,
+    /// What is computed again, and what that costs.
+    pub recomputed: Vec<Recomputing>,
 }
 
 impl Context<'_> {

@@ -117,10 +117,17 @@ pub struct Profile {
     /// Whether it does so for every result whose shape an operand gives that is neither constant nor resident.
     #[serde(default)]
     pub heap_for_run_time_shapes: bool,
+    /// Whether an operation that stands twice runs twice; else equal ones are made one, and computing a value again is not to be had.
+    #[serde(default = "yes")]
+    pub recomputes: bool,
     /// Whether a called function has an arena of its own, instead of a part of the caller's.
     pub own_arena_per_function: bool,
     /// What the number printed does not include, for people.
     pub not_included: Vec<String>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn none() -> OpSet {

@@ -11,6 +11,7 @@ macro_rules! each_pass {
             fuse,
             canonicalize_views,
             lock_effects,
+            rematerialize,
             reorder,
             assign_offsets,
             cse,
@@ -37,5 +38,10 @@ pub static PIPELINES: &[NamedPipeline] = &[
         name: "plan",
         summary: "fuse, share bytes, order, place: what `neap plan` runs",
         passes: "fuse,canonicalize-views,lock-effects,reorder,assign-offsets",
+    },
+    NamedPipeline {
+        name: "plan-recompute",
+        summary: "the same, with values computed again to meet a budget: what `neap plan --rematerialize` runs",
+        passes: "fuse,canonicalize-views,lock-effects,rematerialize,reorder,assign-offsets",
     },
 ];

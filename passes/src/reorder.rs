@@ -173,6 +173,25 @@ impl Pass for Reorder {
     }
 }
 
+/// Orders a function by this pass's own search, with so much effort, and takes what it takes; the choice among orders of equal peak is left out. For
+/// passes that ask what a graph would need: the module is a copy that they throw away.
+pub(crate) fn settle<'f>(
+    module: &mut Module,
+    func: OpId,
+    cx: &Context<'f>,
+    effort: u64,
+) -> Result<Flow<'f>, Diagnostic> {
+    let order = if cx.profile.honours_order { OrderMode::Search } else { OrderMode::Input };
+    let options = neap_order::Options { effort, order, ..neap_order::Options::default() };
+    let before = flow(module, func, cx)?;
+    let ground = decide::Ground::new(module, &before, cx);
+    let decisions = decide::decide(module, &before, &ground, cx, &options)?;
+    apply::write(module, &before, &ground.readers, &decisions);
+    let mut after = flow(module, func, cx)?;
+    handover::take(module, &mut after, true, cx)?;
+    Ok(after)
+}
+
 /// The function as it stands, with what is taken.
 fn flow<'f>(module: &Module, func: OpId, cx: &Context<'f>) -> Result<Flow<'f>, Diagnostic> {
     Flow::new(module, func, cx.facts, cx.profile, Sharing::PLANNED)

@@ -2,7 +2,7 @@
 
 use crate::error;
 use neap_ir::diag::Diagnostic;
-use neap_ir::{BlockId, Module, OpId};
+use neap_ir::{Attr, BlockId, Module, OpId, plan};
 
 /// Operations that stand for no operator of a file: constants, uses of variables, what is not given, the end of a body.
 /// Constant nodes of ONNX are entries; initializers are none.
@@ -32,6 +32,10 @@ pub fn planned(
     let mut seen = vec![false; count];
     for op in module.block_ops(block) {
         let name = module.op_name(op);
+        if module.attr(op, plan::RECOMPUTED).is_some() {
+            errors.push(again(module, op, graph));
+            continue;
+        }
         // A fused operation stands where its last member stood.
         let index = module.origin(op, graph).filter(|_| name != "neap.fused");
         match index {
@@ -55,6 +59,18 @@ pub fn planned(
     // One thing missed everywhere is one message.
     errors.truncate(20);
     if errors.is_empty() { Ok(order) } else { Err(errors) }
+}
+
+/// A file has each of its operators once.
+fn again(module: &Module, op: OpId, graph: &str) -> Diagnostic {
+    let name = module.attr(op, "neap.name").and_then(Attr::as_str).map_or(String::new(), |name| format!(" ({name})"));
+    let what = format!(
+        "`{}`{name} runs once more in the plan, and graph `{graph}` of the file has it once",
+        module.op_name(op)
+    );
+    error(what).help(
+        "plan without `rematerialize` for this file, or write the plan as .mlir, .memref.mlir, .h, .csv or .json, which hold the operations that run again",
+    )
 }
 
 fn unknown(name: &str, graph: &str) -> Diagnostic {

@@ -225,6 +225,8 @@ pub struct Plan {
     pub objective: Objective,
     /// Whether offsets go into the model file; none: by the profile.
     pub offsets: Option<bool>,
+    /// Whether values are computed again where that meets the budget.
+    pub rematerialize: bool,
 }
 
 /// `neap check`.
@@ -327,6 +329,11 @@ fn plan() -> Command {
         .arg(emit::template())
         .arg(flags::objective())
         .arg(emit::offsets())
+        .arg(
+            switch("rematerialize", "Computes values again instead of keeping them, as far as the `--budget` needs it; the summary has the price")
+                .requires("budget")
+                .conflicts_with("pass-pipeline"),
+        )
         .arg(flags::text("pass-pipeline", "PIPELINE", "Runs these passes, as `fuse,reorder,assign-offsets` [default: plan]"));
     flags::common(flags::source(command))
 }
@@ -380,6 +387,7 @@ pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Reque
             template: one(matches, "template"),
             objective: one(matches, "objective").unwrap_or_default(),
             offsets: one(matches, "offsets"),
+            rematerialize: matches.get_flag("rematerialize"),
         })),
         Some(("emit", matches)) => Request::Emit(Box::new(emit::read(matches))),
         Some(("report", matches)) => Request::Report(Box::new(emit::read_report(matches))),

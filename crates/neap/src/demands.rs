@@ -23,16 +23,17 @@ pub fn total(budgets: &[Budget]) -> Option<u64> {
     budgets.iter().filter(|budget| budget.arena.is_none()).map(|budget| budget.bytes).min()
 }
 
-/// The pipeline, with what the flags ask of its ordering passes.
-pub fn asked(pipeline: &Pipeline, common: &Common) -> Pipeline {
+/// The pipeline, with what the flags ask of its passes. The search for an order ends at the budget if it is `early`.
+pub fn asked(pipeline: &Pipeline, common: &Common, early: bool) -> Pipeline {
     let budget = total(&common.budgets);
     let step = |step: &Step| {
-        if step.info().name != "reorder" {
+        let orders = step.info().name == "reorder";
+        if !orders && step.info().name != "rematerialize" {
             return step.clone();
         }
         let mut options: Options = step.options().clone();
-        let budget = budget.map(|budget| ("budget", budget.to_string()));
-        let prices = common.remarks.then(|| ("prices", "true".to_owned()));
+        let budget = budget.filter(|_| early || !orders).map(|budget| ("budget", budget.to_string()));
+        let prices = (orders && common.remarks).then(|| ("prices", "true".to_owned()));
         for (name, value) in budget.into_iter().chain(prices) {
             // What the pipeline says itself stands.
             options.0.entry(name.to_owned()).or_insert(value);

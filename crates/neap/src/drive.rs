@@ -168,13 +168,15 @@ const FREEST: &str = "none";
 /// # Errors
 /// The module is wrong, a demand cannot be met, or the plan is not accepted.
 pub fn once(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
-    let pipeline = demands::asked(job.pipeline, job.common);
+    let pipeline = demands::asked(job.pipeline, job.common, true);
     let asked = Job { pipeline: &pipeline, reproducer: job.reproducer.clone(), ..*job };
     let again = demands::total(&job.common.budgets).map(|_| module.clone());
     let (mut planned, mut reports) = attempt(&asked, module, progress)?;
     if let Some(module) = again.filter(|_| demands::ended_early(&job.common.budgets, planned.summary.as_ref())) {
         // The order fits and its offsets do not: another order may, and is worth the whole search.
-        (planned, reports) = attempt(job, module, progress)?;
+        let pipeline = demands::asked(job.pipeline, job.common, false);
+        let asked = Job { pipeline: &pipeline, reproducer: job.reproducer.clone(), ..*job };
+        (planned, reports) = attempt(&asked, module, progress)?;
     }
     let met = demands::met(&job.common.budgets, planned.summary.as_ref(), &planned.module, &reports);
     match met {

@@ -6,6 +6,7 @@
 
 use crate::buckets;
 use crate::cli::{Common, SourceFlags};
+use crate::demands;
 use crate::drive::{self, Job, Reproducer};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
@@ -28,7 +29,9 @@ const PACK_EFFORT: u64 = 60_000_000;
 pub fn add(job: &Job<'_>, module: &Module, summary: &mut Summary, progress: &Progress<'_>) -> Result<(), Failure> {
     let flags = without(&job.common.source);
     let (share, mut left) = (flags.len().clamp(1, MOST) as u64, flags.len() as u64);
-    let pipeline = short(job.pipeline, share).map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))?;
+    // What is computed again for the budget is computed again without a flag as well.
+    let asked = demands::asked(job.pipeline, job.common, false);
+    let pipeline = short(&asked, share).map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))?;
     for (flag, value, source) in flags.into_iter().take(MOST) {
         progress.label(format!("the price of --{flag} {value}"));
         let common = Common { source, budgets: Vec::new(), no_check: true, ..job.common.clone() };
@@ -69,7 +72,7 @@ fn short(pipeline: &Pipeline, share: u64) -> Result<Pipeline, PipelineError> {
             "reorder" => ORDER_EFFORT / share,
             _ => PACK_EFFORT / share,
         };
-        let searches = step.info().options.iter().any(|option| option.name == "effort");
+        let searches = name != "rematerialize" && step.info().options.iter().any(|option| option.name == "effort");
         let options = match searches && !given.contains("effort=") {
             true => format!("{given} effort={effort}"),
             false => given.to_owned(),

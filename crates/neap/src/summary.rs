@@ -112,6 +112,9 @@ pub struct Function {
     pub excluded: Vec<String>,
     /// What the flags that hold bytes cost, each by itself: `--keep`, `--pin`, `--external`; of the first sixteen.
     pub prices: Vec<Price>,
+    /// What is computed again instead of being kept, and what that costs; none where it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recomputed: Option<Recomputing>,
     /// How many flags of the run have no price: beyond the first sixteen, out of time, or no plan without them.
     pub unpriced: u64,
     /// What the arena would need under a profile that allows every kind of sharing; none where that was not asked.
@@ -147,6 +150,38 @@ pub struct Price {
     pub bytes: i64,
     /// Whether the search for the plan without the flag came to its end; else the flag costs these bytes at least.
     pub exact: bool,
+}
+
+/// Values that are computed again, so that nothing holds them where most is held.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Recomputing {
+    /// What costs are counted in: `cycles` where every operation says its own, else `arithmetic operations`, an estimate from shapes.
+    pub unit: &'static str,
+    /// What one run of the function costs without.
+    pub work: u64,
+    /// What it costs more.
+    pub extra: u64,
+    /// Each value, in the order in which they were chosen.
+    pub values: Vec<Recomputed>,
+}
+
+/// One value that is computed again.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Recomputed {
+    /// By the model's name.
+    pub value: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// What reads the new value first.
+    pub reader: String,
+    /// Operations that run once more for it.
+    pub ops: u64,
+    /// What they cost.
+    pub extra: u64,
+    /// The peak with the values before it, in a short search for an order.
+    pub before: u64,
+    /// The peak with this one as well.
+    pub after: u64,
 }
 
 /// Bytes outside the arena, and totals.
@@ -251,6 +286,8 @@ pub struct Saved {
     pub in_place: i64,
     /// Parts that are written straight into the whole.
     pub placement: i64,
+    /// Computing values again instead of keeping them, where that was asked for.
+    pub recompute: i64,
     /// Running operations in another order.
     pub order: i64,
     /// 0, or negative: bytes lost between storages.
@@ -260,12 +297,13 @@ pub struct Saved {
 impl Saved {
     /// The parts by name, as people are told of them.
     #[must_use]
-    pub fn parts(&self) -> [(&'static str, i64); 6] {
+    pub fn parts(&self) -> [(&'static str, i64); 7] {
         [
             ("fusion", self.fuse),
             ("views", self.views),
             ("in place", self.in_place),
             ("placement", self.placement),
+            ("recompute", self.recompute),
             ("order", self.order),
             ("packing", self.packing),
         ]

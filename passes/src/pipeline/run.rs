@@ -10,6 +10,7 @@ use crate::certificate::Certificate;
 use crate::effects::Summaries;
 use crate::pass::Context;
 use crate::profile::Profile;
+use crate::recomputed::Recomputing;
 use neap_ir::diag::Diagnostic;
 use neap_ir::facts::Facts;
 use neap_ir::{Module, OpId};
@@ -30,6 +31,8 @@ pub struct PassReport {
     pub remarks: Vec<Diagnostic>,
     /// Proofs that the pass has found.
     pub certificates: Vec<Certificate>,
+    /// What is computed again, and what that costs.
+    pub recomputed: Vec<Recomputing>,
 }
 
 /// Watches a pipeline run: printing, timing, verifying, reproducers.
@@ -99,9 +102,9 @@ fn run_step(
     let name = step.info.name;
     let function = module.sym_name(func).unwrap_or_default().to_owned();
     let pass = (step.info.build)(&step.options).map_err(|message| PipelineError::BadOption { pass: name, message })?;
-    let (stats, remarks, certificates) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let (stats, remarks, certificates, recomputed) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
     let Run { facts, profile, stop, .. } = run;
-    let mut cx = Context { facts, profile, summaries, stop, stats, remarks, certificates };
+    let mut cx = Context { facts, profile, summaries, stop, stats, remarks, certificates, recomputed };
     observer.before(module, step, func);
     let before = module.changes();
     let changed = match pass.run(module, func, &mut cx) {
@@ -113,8 +116,8 @@ fn run_step(
     }
     match observer.after(module, step, func, changed) {
         Ok(()) => {
-            let Context { stats, remarks, certificates, .. } = cx;
-            Ok(PassReport { name, function, changed, stats, remarks, certificates })
+            let Context { stats, remarks, certificates, recomputed, .. } = cx;
+            Ok(PassReport { name, function, changed, stats, remarks, certificates, recomputed })
         }
         Err(diagnostics) => Err(PipelineError::Broken { pass: name, function, diagnostics }),
     }

@@ -19,6 +19,7 @@ const NOT_TOGETHER: &[&str] = &[
     "offsets",
     "objective",
     "trace-steps",
+    "rematerialize",
     "buckets",
     "mlir-timing",
     "mlir-pass-statistics",
@@ -116,6 +117,12 @@ fn nothing(matches: &ArgMatches) -> Result<(), String> {
             "{name} has no meaning with `--objective {}`: the memories and their sizes are those of the NPU",
             objective.name()
         ));
+    }
+    if is_given(matches, "rematerialize") && many::<Budget>(matches, "budget").iter().all(|flag| flag.arena.is_some()) {
+        return Err(
+            "`--rematerialize` needs a `--budget SIZE` of the whole: values have no arena before they are placed"
+                .to_owned(),
+        );
     }
     let several = ["share-arena", "concurrent", "MORE"].into_iter().find(|flag| is_given(matches, flag));
     match (several, given().find(|id| NOT_TOGETHER.contains(id))) {

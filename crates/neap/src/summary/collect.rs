@@ -4,7 +4,8 @@ use super::graph::graph;
 use super::stages::{flow, peak};
 use super::storages::{self, Placed};
 use super::{
-    Bytes, Check, Function, Pass, PeakStep, Plan, Proof, ProofBy, Saved, ScratchKnown, Source, Stages, Summary,
+    Bytes, Check, Function, Pass, PeakStep, Plan, Proof, ProofBy, Recomputed, Recomputing, Saved, ScratchKnown, Source,
+    Stages, Summary,
 };
 use crate::apply::Applied;
 use crate::drive::Setup;
@@ -146,10 +147,32 @@ fn function(
         storages: placed.storages,
         excluded: excluded.collect(),
         prices: Vec::new(),
+        recomputed: recomputed(inputs, &name),
         unpriced: 0,
         freer: None,
         runtime_order: None,
         name,
+    })
+}
+
+/// What a pass computes again.
+fn recomputed(inputs: &Inputs<'_>, function: &str) -> Option<Recomputing> {
+    let mut found = inputs.reports.iter().rev().flat_map(|report| &report.recomputed);
+    let found = found.find(|found| found.function == function)?;
+    let value = |value: &neap_passes::recomputed::Recomputed| Recomputed {
+        value: value.value.clone(),
+        bytes: value.bytes,
+        reader: value.reader.replace('`', ""),
+        ops: value.ops,
+        extra: value.cost,
+        before: value.before,
+        after: value.after,
+    };
+    Some(Recomputing {
+        unit: found.unit.as_str(),
+        work: found.work,
+        extra: found.cost(),
+        values: found.values.iter().map(value).collect(),
     })
 }
 
@@ -246,15 +269,16 @@ fn saved(inputs: &Inputs<'_>, func: OpId, name: &str, source: u64, plan: &Plan) 
     let views = Sharing { views: true, ..Sharing::NONE };
     let viewed = peak(module, func, setup, views)?;
     let in_place = peak(module, func, setup, Sharing { in_place: true, ..views })?;
-    let (rewritten, before_order) = match inputs.stages.get(name) {
-        Some(before) => (before.rewritten, before.viewed),
+    let (rewritten, before_copies, before_order) = match inputs.stages.get(name) {
+        Some(before) => (before.rewritten, before.viewed, before.recomputed),
         // Without an ordering pass the order is the input's own.
-        None => (peak(module, func, setup, Sharing::NONE)?, viewed),
+        None => (peak(module, func, setup, Sharing::NONE)?, viewed, viewed),
     };
     let less = |from: u64, to: u64| from as i64 - to as i64;
     Ok(Saved {
         fuse: less(source, rewritten),
-        views: less(rewritten, before_order),
+        views: less(rewritten, before_copies),
+        recompute: less(before_copies, before_order),
         order: less(before_order, viewed),
         in_place: less(viewed, in_place),
         placement: less(in_place, plan.peak),

@@ -1,6 +1,6 @@
 //! Peaks between passes, so that the summary can say what each kind of decision brought.
 //!
-//! Rewriting and views are measured before the order is chosen, in the order of the input; what is written in place and what is placed
+//! Rewriting, views and what is computed again are measured before the order is chosen, in the order of the input; what is written in place and what is placed
 //! are measured in the order of the plan, with the other decisions as they are. Each step of that ladder changes one thing, so that the
 //! parts add up to the whole.
 
@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 
 /// The pass that chooses the order: what ran before it kept the order of the input.
 const ORDERING: &str = "reorder";
+/// The pass that has values computed again: a stage of its own.
+const COPYING: &str = "rematerialize";
 
 /// Peaks of functions before their order was chosen.
 #[derive(Clone, Debug, Default)]
@@ -25,19 +27,22 @@ pub(super) struct Before {
     pub(super) rewritten: u64,
     /// After rewriting, with views.
     pub(super) viewed: u64,
+    /// The same with values computed again.
+    pub(super) recomputed: u64,
 }
 
 impl Stages {
     /// Notes the peaks of a function when its order is about to be chosen.
     pub fn before(&mut self, module: &Module, pass: &str, func: OpId, setup: &Setup) {
-        if pass != ORDERING {
+        if pass != ORDERING && pass != COPYING {
             return;
         }
         let name = module.sym_name(func).unwrap_or_default().to_owned();
         let views = Sharing { views: true, ..Sharing::NONE };
         let peaks = peak(module, func, setup, Sharing::NONE).ok().zip(peak(module, func, setup, views).ok());
         if let Some((rewritten, viewed)) = peaks {
-            self.0.entry(name).or_insert(Before { rewritten, viewed });
+            let known = self.0.entry(name).or_insert(Before { rewritten, viewed, recomputed: viewed });
+            known.recomputed = viewed;
         }
     }
 

@@ -133,7 +133,9 @@ fn body_argument(module: &Module, block: BlockId, index: u32) -> (OpId, usize) {
 /// The result of an operation, by its place in the file and its first step.
 fn made(module: &Module, flow: &Flow<'_>, op: OpId, index: u32) -> String {
     let name = module.sym_name(flow.timeline.func).unwrap_or_default();
-    let place = module.origin(op, name).map_or("-".to_owned(), |entry| format!("{entry}.{index}"));
+    // A copy stands in no file.
+    let origin = module.origin(op, name).filter(|_| module.attr(op, plan::RECOMPUTED).is_none());
+    let place = origin.map_or("-".to_owned(), |entry| format!("{entry}.{index}"));
     match flow.timeline.find(op) {
         Some(entry) => format!("{place}@{}", flow.timeline.entry(entry).steps.begin),
         None => place,

@@ -18,6 +18,7 @@ pub fn text(summary: &Summary, bold: bool) -> String {
     let mut tail = vec![besides(summary, function)];
     tail.extend(unknown(function));
     tail.extend(excluded(function));
+    tail.extend(recomputed(function));
     tail.extend(prices(function));
     tail.extend(orders(function));
     tail.extend(others(summary, function));
@@ -251,6 +252,24 @@ fn prices(function: &Function) -> Option<String> {
     let more = if rest.len() > 3 { format!(" and {} more", rest.len() - 3) } else { String::new() };
     let unpriced = unpriced.map_or_else(String::new, |unpriced| format!("; {unpriced}"));
     Some(row("prices", &format!("{}{more}{unpriced}", listed.join(", "))))
+}
+
+/// What is computed again, at what price.
+fn recomputed(function: &Function) -> Option<String> {
+    let again = function.recomputed.as_ref()?;
+    let Some((first, rest)) = again.values.split_first() else {
+        return Some(row("again", "nothing is computed again: the budget needs it not, or nothing helps"));
+    };
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    let text = format!(
+        "{} ({} B){more} computed again: {} {} more, {}",
+        shown(&first.value, 40),
+        grouped(first.bytes.into()),
+        grouped(again.extra.into()),
+        again.unit,
+        percent(again.extra, again.work)
+    );
+    Some(row("again", &text))
 }
 
 fn others(summary: &Summary, function: &Function) -> Option<String> {

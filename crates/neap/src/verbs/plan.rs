@@ -49,7 +49,10 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     reads.extend(common.source.files());
     outputs::prepare(&reads, &written)?;
     one_product(common, &written)?;
-    let text = common.pipeline.as_deref().unwrap_or("plan");
+    let text = match request.rematerialize {
+        true => "plan-recompute",
+        false => common.pipeline.as_deref().unwrap_or("plan"),
+    };
     let pipeline = Pipeline::parse(text).map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))?;
     let input = Input::read(&common.input, streams)?;
     let named = request.template.as_ref().map(|path| Input::read(path, streams)).transpose()?;

@@ -18,9 +18,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Runtimes to plan for.
 pub(crate) const PROFILES: [&str; 3] = ["none", "tflite", "tflm"];
 /// Passes that a plan can do without, in the order of the pipeline.
-const OPTIONAL: [&str; 6] = ["cse", "dce", "fuse", "canonicalize-views", "lock-effects", "reorder"];
+const OPTIONAL: [&str; 7] =
+    ["cse", "dce", "fuse", "canonicalize-views", "lock-effects", "rematerialize{effort=2000}", "reorder"];
 /// All of them.
-pub(crate) const FULL: &str = "cse,dce,fuse,canonicalize-views,lock-effects,reorder,assign-offsets";
+pub(crate) const FULL: &str =
+    "cse,dce,fuse,canonicalize-views,lock-effects,rematerialize{effort=2000},reorder,assign-offsets";
 /// Runs, one after the other, state carried over.
 const RUNS: u64 = 3;
 

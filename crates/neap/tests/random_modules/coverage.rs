@@ -63,6 +63,7 @@ impl Coverage {
             ("aliases", any(planned, &aliased) || any(source, &|op| source.attr(op, "alias").is_some())),
             ("tokens", any(source, &token)),
             ("dynamic dims", any(source, &|op| source.attr(op, "neap.dims").is_some())),
+            ("values computed again", any(planned, &|op| planned.attr(op, plan::RECOMPUTED).is_some())),
             ("calls", named(source, "neap.call")),
             ("several arenas", named(source, "neap.arena")),
             ("scratch", any(planned, &|op| planned.attr(op, plan::SCRATCH_OFFSET).is_some())),

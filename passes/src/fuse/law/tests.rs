@@ -34,6 +34,7 @@ fn rewritten(text: &str, laws: &[Law], equal: bool) -> (Module, Module) {
         stats: BTreeMap::new(),
         remarks: Vec::new(),
         certificates: Vec::new(),
+        recomputed: Vec::new(),
     };
     let mut module = source.clone();
     let func = module.functions()[0];

@@ -1,0 +1,115 @@
+//! Computing values again, as a user asks for it: the budget is met at the price that was told, or it is said why not.
+
+mod program;
+
+use program::neap;
+use serde_json::Value;
+use std::path::Path;
+
+/// `up` is large and cheap, and waits while `c` needs two more of its size.
+const SKIP: &str = "func.func @main(%x: tensor<100xi8>) -> tensor<1000xi8> {
+  %up = \"neap.opaque\"(%x) {kind = \"up\"} : (tensor<100xi8>) -> tensor<1000xi8>
+  %b = \"neap.opaque\"(%up) {kind = \"b\"} : (tensor<1000xi8>) -> tensor<1000xi8>
+  %c = \"neap.opaque\"(%b) {kind = \"c\"} : (tensor<1000xi8>) -> tensor<1000xi8>
+  %d = \"neap.opaque\"(%c) {kind = \"d\"} : (tensor<1000xi8>) -> tensor<10xi8>
+  %y = \"neap.opaque\"(%up, %d) {kind = \"y\"} : (tensor<1000xi8>, tensor<10xi8>) -> tensor<1000xi8>
+  return %y : tensor<1000xi8>
+}
+";
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("skip.mlir"), SKIP).expect("it can be written");
+    folder
+}
+
+fn json(folder: &Path, args: &[&str]) -> Value {
+    let (code, out, err) = neap(folder, args);
+    assert_eq!(code, 0, "{err}");
+    serde_json::from_str(&out).expect("JSON")
+}
+
+#[test]
+fn a_budget_is_met_at_a_price() {
+    let folder = folder();
+    let asked = ["plan", "skip.mlir", "--budget", "2100", "--rematerialize"];
+    assert_eq!(neap(folder.path(), &asked[..4]).0, 3);
+    let summary = json(folder.path(), &[&asked[..], &["--summary=json", "-o", "plan.mlir"]].concat());
+    let function = &summary["functions"][0];
+    assert_eq!((&summary["check"], &function["plan"]["arena"]), (&Value::from("passed"), &Value::from(2100)));
+    let again = &function["recomputed"];
+    assert_eq!(again["unit"], "arithmetic operations");
+    assert_eq!((again["work"].as_u64(), again["extra"].as_u64()), (Some(5000), Some(1000)));
+    let value = &again["values"][0];
+    assert_eq!((&value["value"], &value["bytes"], &value["ops"]), (&"%up".into(), &1000.into(), &1.into()));
+    assert_eq!((&value["before"], &value["after"]), (&3000.into(), &2100.into()));
+    let saved: i64 = function["saved"].as_object().expect("parts").values().filter_map(Value::as_i64).sum();
+    assert_eq!(saved, function["source"]["peak"].as_i64().expect("a peak") - 2100);
+    assert_eq!(function["saved"]["recompute"], 900);
+    let (code, out, err) = neap(folder.path(), &asked);
+    assert!(code == 0 && out.lines().count() <= 12, "{err}");
+    assert!(out.contains("again     %up (1,000 B) computed again: 1,000 arithmetic operations more, 20.0 %"), "{out}");
+    // The plan is judged from its text like any other, and what runs again says so.
+    let (code, _, err) = neap(folder.path(), &["check", "skip.mlir", "plan.mlir"]);
+    assert_eq!(code, 0, "{err}");
+    let plan = std::fs::read_to_string(folder.path().join("plan.mlir")).expect("it was written");
+    assert!(plan.contains("%up_again = ") && plan.contains("neap.recomputed = 1"), "{plan}");
+    // A plan of a plan: the copies are operations of the graph now.
+    assert_eq!(json(folder.path(), &["plan", "plan.mlir", "--summary=json"])["functions"][0]["plan"]["arena"], 2100);
+}
+
+#[test]
+fn every_writer_of_plans_has_the_operations_that_run_again() {
+    let folder = folder();
+    let asked = ["plan", "skip.mlir", "--budget", "2100", "--rematerialize"];
+    let outputs = ["-o", "p.csv", "-o", "p.json", "-o", "p.h", "-o", "p.html", "-o", "p.svg", "-o", "p.trace.json"];
+    let (code, _, err) = neap(folder.path(), &[&asked[..], &outputs[..]].concat());
+    assert_eq!(code, 0, "{err}");
+    for file in outputs.iter().filter(|file| file.starts_with('p')) {
+        let text = std::fs::read_to_string(folder.path().join(file)).expect("it was written");
+        assert!(text.to_lowercase().contains("up_again"), "{file}");
+    }
+}
+
+#[test]
+fn what_need_not_be_is_not_computed_again() {
+    let folder = folder();
+    let summary = json(folder.path(), &["plan", "skip.mlir", "--budget", "3000", "--rematerialize", "--summary=json"]);
+    assert_eq!(summary["functions"][0]["recomputed"]["values"], Value::Array(Vec::new()));
+    assert_eq!(summary["functions"][0]["plan"]["arena"], 3000);
+    // A runtime that makes equal operations one has nothing from it.
+    let (code, _, _) =
+        neap(folder.path(), &["plan", "skip.mlir", "--budget", "1500", "--rematerialize", "--profile", "ort"]);
+    assert_eq!(code, 3);
+    // Not without a budget, not for one arena of several, and not beside passes of one's own.
+    for args in [
+        &["plan", "skip.mlir", "--rematerialize"][..],
+        &["plan", "skip.mlir", "--rematerialize", "--budget", "@arena=2100"],
+        &["plan", "skip.mlir", "--rematerialize", "--budget", "2100", "--pass-pipeline", "reorder,assign-offsets"],
+        &["plan", "skip.mlir", "skip.mlir", "--share-arena", "--rematerialize", "--budget", "2100"],
+    ] {
+        let (code, out, err) = neap(folder.path(), args);
+        assert!(code == 2 && out.is_empty() && err.contains("rematerialize"), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn a_model_file_has_each_operator_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tflite/tflm_keyword_scrambled_8bit.tflite");
+    let model = shared.to_str().expect("text");
+    let (code, _, err) = neap(folder.path(), &["plan", model, "-o", "plan.mlir"]);
+    assert_eq!(code, 0, "{err}");
+    // As if the first operator ran twice.
+    let path = folder.path().join("plan.mlir");
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let at = text.find("neap.names = [").expect("operators have names");
+    std::fs::write(&path, format!("{}neap.recomputed = 1 : i64, {}", &text[..at], &text[at..]))
+        .expect("it can be written");
+    let (code, _, err) = neap(folder.path(), &["emit", "plan.mlir", "--template", model, "-o", "out.tflite"]);
+    assert!(
+        code == 1 && err.contains("runs once more in the plan") && err.contains("without `rematerialize`"),
+        "{code} {err}"
+    );
+    assert!(!folder.path().join("out.tflite").exists());
+}
