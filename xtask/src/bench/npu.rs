@@ -9,7 +9,7 @@ use crate::{Outcome, measure, sh};
 use neap::npu::Npu;
 use neap_import::npu::graph::Kind;
 use neap_import::npu::pools::POOLS;
-use neap_import::npu::replay::{Plan, Rules, replay};
+use neap_import::npu::replay::{MOST, Plan, Rules, replay};
 use std::path::{Path, PathBuf};
 
 /// A case and the best that others published: resident bytes, traffic, cycles.
@@ -97,16 +97,20 @@ fn orders(folder: &Path, files: &[(&Case, PathBuf)]) -> Outcome {
         let start = std::time::Instant::now();
         measure::neap(&args)?;
         let time = start.elapsed().as_secs_f64();
-        let schedule: Vec<u32> = sh::read(&out)?.lines().filter_map(|line| line.parse().ok()).collect();
-        let (peak, violations) = judge(&npu, &schedule);
+        let (peak, violations) = judge(&npu, &scheduled(&out)?);
         println!("{:<22} {:<10} {peak:>10} {violations:>11} {:>8.1}", case.name, "neap", time / first);
         println!("{:<22} {:<10} {:>10}", case.name, "published", case.peak);
     }
     Ok(())
 }
 
+/// The ids of a schedule.
+fn scheduled(file: &Path) -> Result<Vec<u32>, String> {
+    Ok(sh::read(file)?.lines().filter_map(|line| line.parse().ok()).collect())
+}
+
 /// Resident bytes, and how often a class held more than it may or a rule was broken.
-fn judge(npu: &Npu, schedule: &[u32]) -> (u64, usize) {
+fn judge(npu: &Npu, schedule: &[u32]) -> (u64, String) {
     let plan = Plan { schedule: schedule.to_vec(), ..Plan::default() };
     let broken = replay(&npu.graph, &npu.program, &plan, Rules::Order).map_or_else(|broken| broken.len(), |_| 0);
     let (mut resident, mut peak) = (0u64, 0);
@@ -123,7 +127,7 @@ fn judge(npu: &Npu, schedule: &[u32]) -> (u64, usize) {
         }
         peak = peak.max(resident);
     }
-    (peak, broken)
+    (peak, if broken < MOST { broken.to_string() } else { format!("{MOST}+") })
 }
 
 /// Spills and cycles.
@@ -161,7 +165,7 @@ fn spills(folder: &Path, files: &[(&Case, PathBuf)]) -> Outcome {
 /// A size of a kind of graph.
 type Made = (&'static str, fn() -> String);
 
-/// Time and memory of an order as graphs grow.
+/// Time and memory of an order as graphs grow, and resident bytes in the order of ids and as planned.
 fn growth(folder: &Path) -> Outcome {
     let kinds: [[Made; 3]; 3] = [
         [
@@ -180,13 +184,17 @@ fn growth(folder: &Path) -> Outcome {
             ("conv 24", || npu_cases::conv(24, &[8, 16, 24], 3)),
         ],
     ];
-    println!("{:<12} {:>8} {:>10} {:>12} {:>8} {:>8}", "growth", "nodes", "cpu ticks", "peak KiB", "nodes x", "time x");
+    println!(
+        "{:<12} {:>8} {:>10} {:>12} {:>8} {:>8} {:>10} {:>10}",
+        "growth", "nodes", "cpu ticks", "peak KiB", "nodes x", "time x", "by id", "resident"
+    );
     for kind in kinds {
         let mut before: Option<(u64, u64)> = None;
         for (name, make) in kind {
             let file = folder.join("growth.json");
             let text = make();
             let nodes = text.matches("\"Id\":").count() as u64;
+            let npu = Npu::read(text.as_bytes()).map_err(|failure| format!("{failure:?}"))?;
             sh::write(&file, text)?;
             let out = folder.join("x.schedule");
             let args = ["plan", &file.to_string_lossy(), "--summary=none", "-o", &out.to_string_lossy()];
@@ -194,7 +202,13 @@ fn growth(folder: &Path) -> Outcome {
             let ratio = |now: u64, then: u64| format!("{:.1}", now as f64 / then.max(1) as f64);
             let ratios = before.map(|(n, t)| (ratio(nodes, n), ratio(cost.ticks, t)));
             let (by_nodes, by_time) = ratios.unwrap_or(("-".to_owned(), "-".to_owned()));
-            println!("{name:<12} {nodes:>8} {:>10} {:>12} {by_nodes:>8} {by_time:>8}", cost.ticks, cost.peak_kib);
+            let given: Vec<u32> = npu.graph.nodes.iter().map(|node| node.id).collect();
+            let (given, _) = judge(&npu, &given);
+            let (resident, _) = judge(&npu, &scheduled(&out)?);
+            println!(
+                "{name:<12} {nodes:>8} {:>10} {:>12} {by_nodes:>8} {by_time:>8} {given:>10} {resident:>10}",
+                cost.ticks, cost.peak_kib
+            );
             before = Some((nodes, cost.ticks));
         }
     }

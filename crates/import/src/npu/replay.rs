@@ -199,7 +199,7 @@ pub fn replay(graph: &Graph, program: &Program, plan: &Plan, rules: Rules) -> Re
 }
 
 /// More violations than this are not listed.
-const MOST: usize = 100;
+pub const MOST: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Event {
