@@ -14,6 +14,7 @@ pub mod locks;
 pub mod params;
 pub mod pass;
 pub mod pipeline;
+pub mod priced;
 pub mod profile;
 mod random;
 pub mod recomputed;

@@ -6,6 +6,7 @@
 
 use crate::certificate::Certificate;
 use crate::effects::{FuncEffects, Summaries};
+use crate::priced::Priced;
 use crate::profile::Profile;
 use crate::recomputed::Recomputing;
 use neap_ir::diag::{Diagnostic, Severity};
@@ -38,9 +39,24 @@ pub struct Context<'a> {
     pub certificates: Vec<Certificate>,
     /// What is computed again, and what that costs.
     pub recomputed: Vec<Recomputing>,
+    /// What demands cost, where that was asked.
+    pub prices: Vec<Priced>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    /// A context in which nothing was said yet.
+    #[must_use]
+    pub fn new(
+        facts: &'a Facts,
+        profile: &'a Profile,
+        summaries: &'a Summaries,
+        stop: &'a dyn Fn() -> bool,
+    ) -> Context<'a> {
+        let (stats, remarks, certificates) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let (recomputed, prices) = (Vec::new(), Vec::new());
+        Context { facts, profile, summaries, stop, stats, remarks, certificates, recomputed, prices }
+    }
+
     /// The effects of a function and all it runs.
     #[must_use]
     pub fn effects(&self, module: &Module, func: OpId) -> FuncEffects {

@@ -39,7 +39,6 @@ use neap_ir::diag::Diagnostic;
 use neap_ir::plan;
 use neap_ir::{Attr, Module, OpId};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 /// The line in the registry.
 pub static INFO: PassInfo = PassInfo {
@@ -100,6 +99,7 @@ impl Pass for Rematerialize {
             search.down()?;
         }
         search.spare()?;
+        search.worth()?;
         let (found, module_after) = (search.report()?, search.module);
         let steps = search.steps;
         let (tried, copies) = (search.orders, steps.iter().map(|step| step.twins.len() as u64).sum());
@@ -363,7 +363,7 @@ impl<'s, 'c, 'f> Search<'s, 'c, 'f> {
         if peak > budget || !self.may_go_on() {
             return Ok(false);
         }
-        let Some(arena) = self.arena()?.filter(|arena| *arena > budget) else { return Ok(false) };
+        let Some(arena) = self.arena(&self.module)?.filter(|arena| *arena > budget) else { return Ok(false) };
         let target = peak.saturating_sub(arena - budget);
         let possible = target >= self.floor.0;
         if possible {
@@ -372,13 +372,25 @@ impl<'s, 'c, 'f> Search<'s, 'c, 'f> {
         Ok(possible)
     }
 
+    /// Takes out everything if the function takes no fewer bytes once it is packed.
+    fn worth(&mut self) -> Result<(), Diagnostic> {
+        if self.steps.is_empty() || (self.cx.stop)() {
+            return Ok(());
+        }
+        let open: Vec<usize> = (0..self.steps.len()).collect();
+        let bare = self.without(&open)?;
+        let (with, without) = (self.arena(&self.module)?, self.arena(&bare.module)?);
+        if with.zip(without).is_some_and(|(with, without)| with >= without) {
+            self.put_back(&open, bare);
+        }
+        Ok(())
+    }
+
     /// Bytes that the planned function would take; none where there is no plan, for reasons of other passes.
-    fn arena(&self) -> Result<Option<u64>, Diagnostic> {
-        let mut module = self.module.clone();
-        let (stats, remarks) = (BTreeMap::new(), Vec::new());
+    fn arena(&self, module: &Module) -> Result<Option<u64>, Diagnostic> {
+        let mut module = module.clone();
         let Context { facts, profile, summaries, stop, .. } = *self.cx;
-        let (certificates, recomputed) = (Vec::new(), Vec::new());
-        let mut cx = Context { facts, profile, summaries, stop, stats, remarks, certificates, recomputed };
+        let mut cx = Context::new(facts, profile, summaries, stop);
         for info in [&reorder::INFO, &assign_offsets::INFO] {
             let Ok(pass) = (info.build)(&Options::default()) else { return Ok(None) };
             if pass.run(&mut module, self.func, &mut cx).is_err() {

@@ -4,7 +4,7 @@
 //! A budget of the whole is told to the ordering pass, whose search ends where it is settled.
 
 use crate::cli::{Budget, Common};
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::size::grouped;
 use crate::summary::{Function, ProofBy, Summary};
 use neap_ir::diag::Diagnostic;
@@ -49,17 +49,33 @@ pub fn ended_early(budgets: &[Budget], summary: Option<&Summary>) -> bool {
     summary.functions.iter().any(|function| function.plan.peak <= budget && budget < function.plan.arena)
 }
 
-/// Whether all demands are met.
+/// A budget that a function does not keep.
+pub struct Unmet {
+    /// The function, without `@`.
+    pub function: String,
+    /// The arena, where the budget is one arena's.
+    pub arena: Option<String>,
+    /// Bytes that are there.
+    pub budget: u64,
+    /// Bytes that the plan takes.
+    pub needed: u64,
+    /// Bytes that every plan of the graph takes, as far as is known.
+    pub floor: u64,
+    /// What is needed, what is there, and what to try.
+    pub diagnostic: Diagnostic,
+}
+
+/// The budgets that are not kept.
 ///
 /// # Errors
-/// The demands that are not, each with what is needed, what is there, and what to try.
-pub fn met(
+/// There is no plan, or no arena of the name.
+pub fn unmet(
     budgets: &[Budget],
     summary: Option<&Summary>,
     planned: &Module,
     reports: &[PassReport],
-) -> Result<(), Failure> {
-    let mut unmet: Vec<Diagnostic> = Vec::new();
+) -> Result<Vec<Unmet>, Failure> {
+    let mut unmet: Vec<Unmet> = Vec::new();
     for budget in budgets {
         let Some(summary) = summary else {
             return Err(Failure::usage("`--budget` needs a plan, and the pipeline makes none")
@@ -71,7 +87,7 @@ pub fn met(
             unmet.extend(exceeded(budget, function, planned, certificate)?);
         }
     }
-    if unmet.is_empty() { Ok(()) } else { Err(Failure::new(Exit::Demand, unmet)) }
+    Ok(unmet)
 }
 
 /// Refuses budgets of arenas that the module does not declare; without a declaration there is one, called `arena`.
@@ -96,7 +112,7 @@ fn exceeded(
     function: &Function,
     planned: &Module,
     certificate: Option<&Certificate>,
-) -> Result<Option<Diagnostic>, Failure> {
+) -> Result<Option<Unmet>, Failure> {
     let plan = &function.plan;
     let (what, needed, floor) = match &budget.arena {
         None => ("the arena".to_owned(), plan.arena, plan.lower_bound),
@@ -112,6 +128,10 @@ fn exceeded(
     if needed <= budget.bytes {
         return Ok(None);
     }
+    let unmet = |diagnostic: Diagnostic| {
+        let (function, arena, budget) = (function.name.clone(), budget.arena.clone(), budget.bytes);
+        Ok(Some(Unmet { function, arena, budget, needed, floor, diagnostic }))
+    };
     let have = grouped(budget.bytes.into());
     if floor > budget.bytes {
         let message = format!(
@@ -121,10 +141,16 @@ fn exceeded(
             floor - budget.bytes,
         );
         let diagnostic = Diagnostic::error(Span::default(), message);
-        return Ok(Some(match certificate.filter(|proof| proof.bound > budget.bytes && !proof.held.is_empty()) {
-            Some(proof) => certified(diagnostic, planned, proof),
+        return unmet(match certificate.filter(|proof| proof.bound > budget.bytes && !proof.held.is_empty()) {
+            Some(proof) => {
+                let step = function.peak_step.as_ref();
+                let step = step.map(|peak| format!("in this plan most is held at step {}, {}", peak.step, peak.op));
+                let mut diagnostic = certified(diagnostic, planned, proof);
+                diagnostic.notes.extend(step);
+                diagnostic
+            }
             None => held(diagnostic.note(proved(function)), function),
-        }));
+        });
     }
     let over = grouped((needed - budget.bytes).into());
     let message = format!(
@@ -142,16 +168,16 @@ fn exceeded(
             "an order fits, with a peak of {} B: what is lost between storages does not",
             grouped(plan.peak.into())
         );
-        return Ok(Some(
+        return unmet(
             diagnostic
                 .note(lost)
                 .help("give the search for offsets more work: assign-offsets{effort=N} in --pass-pipeline"),
-        ));
+        );
     }
-    Ok(Some(
+    unmet(
         held(diagnostic, function)
             .help("search longer: reorder{effort=N} in --pass-pipeline; or leave arguments to the caller: --external"),
-    ))
+    )
 }
 
 /// What a flow says must coexist.

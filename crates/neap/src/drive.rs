@@ -13,6 +13,7 @@ use crate::proofs;
 use crate::reproducer;
 use crate::summary::{self, Check, Stages, Summary};
 use crate::watch::Watch;
+use crate::would_help;
 use neap_check::Certificate;
 use neap_ir::diag::{Diagnostic, Severity};
 use neap_ir::facts::Facts;
@@ -20,6 +21,7 @@ use neap_ir::plan::PROFILE;
 use neap_ir::print::PrintOptions;
 use neap_ir::{Attr, Module};
 use neap_passes::pipeline::{self, PassReport, Pipeline, PipelineError, Quiet, Run};
+use neap_passes::priced::Priced;
 use neap_passes::profile::Profile;
 use neap_passes::registry::PIPELINES;
 use neap_passes::suggest::closest;
@@ -123,6 +125,8 @@ pub struct Planned {
     pub certificates: Vec<Certificate>,
     /// Warnings, and explanations for those who ask.
     pub remarks: Vec<Diagnostic>,
+    /// What demands of the graph cost, where that was asked.
+    pub prices: Vec<Priced>,
     /// Time and statistics, where they were asked for.
     pub said: String,
 }
@@ -140,8 +144,13 @@ impl Planned {
 /// The module is wrong, a demand cannot be met, or the plan is not accepted.
 pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
     let bound = job.default_pipeline && job.setup.name != FREEST && job.common.summary != SummaryKind::None;
-    let original = bound.then(|| module.clone());
-    let mut planned = once(job, module, progress)?;
+    let original = (bound || !job.common.budgets.is_empty()).then(|| module.clone());
+    let mut tried = tried(job, module, progress)?;
+    if let Some(original) = original.as_ref().filter(|_| !tried.unmet.is_empty()) {
+        would_help::add(job, original, &mut tried, progress);
+    }
+    let mut planned = tried.kept(job.common)?;
+    let original = original.filter(|_| bound);
     if let (Some(original), Some(summary)) = (original, &mut planned.summary)
         && let Some(profile) = Profile::builtin(FREEST)
     {
@@ -168,6 +177,36 @@ const FREEST: &str = "none";
 /// # Errors
 /// The module is wrong, a demand cannot be met, or the plan is not accepted.
 pub fn once(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
+    tried(job, module, progress)?.kept(job.common)
+}
+
+/// A plan, and the demands that it does not meet.
+pub struct Tried {
+    /// The plan, checked.
+    pub planned: Planned,
+    /// The demands.
+    pub unmet: Vec<demands::Unmet>,
+    /// The passes that made it.
+    pub pipeline: Pipeline,
+}
+
+impl Tried {
+    /// The plan, if it meets all demands.
+    fn kept(self, common: &Common) -> Result<Planned, Failure> {
+        if self.unmet.is_empty() {
+            return Ok(self.planned);
+        }
+        let mut failure = Failure::new(Exit::Demand, self.unmet.into_iter().map(|unmet| unmet.diagnostic).collect());
+        failure.missed = self.planned.summary.clone().map(Box::new);
+        Err(proofs::beside(failure, common, &self.pipeline, self.planned))
+    }
+}
+
+/// Runs the passes on a module and checks the outcome, whether or not it meets the demands.
+///
+/// # Errors
+/// The module is wrong, or the plan is not accepted.
+pub fn tried(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Tried, Failure> {
     let pipeline = demands::asked(job.pipeline, job.common, true);
     let asked = Job { pipeline: &pipeline, reproducer: job.reproducer.clone(), ..*job };
     let again = demands::total(&job.common.budgets).map(|_| module.clone());
@@ -178,11 +217,8 @@ pub fn once(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Pl
         let asked = Job { pipeline: &pipeline, reproducer: job.reproducer.clone(), ..*job };
         (planned, reports) = attempt(&asked, module, progress)?;
     }
-    let met = demands::met(&job.common.budgets, planned.summary.as_ref(), &planned.module, &reports);
-    match met {
-        Ok(()) => Ok(planned),
-        Err(failure) => Err(proofs::beside(failure, job.common, &pipeline, planned)),
-    }
+    let unmet = demands::unmet(&job.common.budgets, planned.summary.as_ref(), &planned.module, &reports)?;
+    Ok(Tried { planned, unmet, pipeline })
 }
 
 /// One run of the passes, checked.
@@ -230,7 +266,8 @@ fn attempt(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result
     if job.common.trace_steps {
         said += &summary.iter().map(crate::steps::text).collect::<String>();
     }
-    Ok((Planned { module, smaller: Vec::new(), summary, certificates, remarks, said }, reports))
+    let prices = reports.iter().flat_map(|report| report.prices.iter().cloned()).collect();
+    Ok((Planned { module, smaller: Vec::new(), summary, certificates, remarks, prices, said }, reports))
 }
 
 /// The rules of the representation.

@@ -3,6 +3,7 @@
 //! The codes are a contract with scripts: 0 done and checked, 1 the input (or a plan that someone else made) is wrong, 2 usage,
 //! 3 a demand cannot be met, 4 our own bug.
 
+use crate::summary::Summary;
 use neap_ir::Span;
 use neap_ir::diag::Diagnostic;
 
@@ -29,12 +30,14 @@ pub struct Failure {
     pub exit: Exit,
     /// What is said, in order.
     pub diagnostics: Vec<Diagnostic>,
+    /// The summary of the plan that does not meet the demands, where there is one.
+    pub missed: Option<Box<Summary>>,
 }
 
 impl Failure {
     /// A failure with diagnostics.
     pub fn new(exit: Exit, diagnostics: Vec<Diagnostic>) -> Failure {
-        Failure { exit, diagnostics }
+        Failure { exit, diagnostics, missed: None }
     }
 
     /// The command line is wrong.

@@ -33,6 +33,7 @@ pub mod together;
 mod verbs;
 pub mod watch;
 pub mod weights;
+pub mod would_help;
 pub mod writers;
 
 use cli::Request;

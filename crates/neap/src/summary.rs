@@ -10,6 +10,7 @@ mod csv;
 mod full;
 mod graph;
 mod json;
+mod missed;
 mod next;
 mod stages;
 mod storages;
@@ -24,6 +25,7 @@ pub use collect::{Inputs, collect};
 pub use csv::csv;
 pub use full::full;
 pub use json::json;
+pub use missed::{Answer, Help, HelpKind, Missed};
 pub use stages::Stages;
 pub(crate) use text::shown;
 pub use text::text;
@@ -67,6 +69,9 @@ pub struct Summary {
     /// One plan for each range of a dimension's sizes, where they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buckets: Option<Buckets>,
+    /// Budgets that the plan does not keep, and what would help.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<Missed>,
     /// What each pass did to each function, in the order in which they ran.
     pub passes: Vec<Pass>,
 }
@@ -161,6 +166,10 @@ pub struct Recomputing {
     pub work: u64,
     /// What it costs more.
     pub extra: u64,
+    /// Bytes that one operation holds by itself, whatever is computed again: the most of all operations.
+    pub floor: u64,
+    /// That operation, by the model's name.
+    pub floor_op: String,
     /// Each value, in the order in which they were chosen.
     pub values: Vec<Recomputed>,
 }

@@ -113,3 +113,98 @@ fn a_model_file_has_each_operator_once() {
     );
     assert!(!folder.path().join("out.tflite").exists());
 }
+
+/// What a run that misses its budget says would help, as JSON.
+fn missed(folder: &Path, args: &[&str]) -> Value {
+    let (code, out, err) = neap(folder, args);
+    assert_eq!(code, 3, "{err}");
+    serde_json::from_str(&out).expect("JSON")
+}
+
+fn helps<'v>(summary: &'v Value, kind: &str) -> Vec<&'v Value> {
+    let helps = summary["missed"][0]["helps"].as_array().expect("a list");
+    helps.iter().filter(|help| help["kind"] == kind).collect()
+}
+
+#[test]
+fn what_is_foretold_is_what_comes() {
+    let folder = folder();
+    let summary = missed(folder.path(), &["plan", "skip.mlir", "--budget", "2100", "--summary=json"]);
+    let found = &summary["missed"][0];
+    assert_eq!((&found["answer"], &found["needed"], &found["missing"]), (&"cannot".into(), &3000.into(), &900.into()));
+    let [all] = helps(&summary, "recompute")[..] else { panic!("{found}") };
+    assert_eq!((&all["saves"], &all["needs"], &all["fits"]), (&900.into(), &2100.into(), &true.into()));
+    assert_eq!((&all["price"], &all["unit"]), (&1000.into(), &"arithmetic operations".into()));
+    let real = json(folder.path(), &["plan", "skip.mlir", "--budget", "2100", "--rematerialize", "--summary=json"]);
+    assert_eq!(real["functions"][0]["plan"]["arena"], all["needs"]);
+    assert_eq!(real["functions"][0]["recomputed"]["extra"], all["price"]);
+    // The same in words, behind the proof.
+    let (_, out, err) = neap(folder.path(), &["plan", "skip.mlir", "--budget", "2100"]);
+    assert!(
+        out.is_empty() && err.contains("no plan can fit: floor 3000 > 2100 bytes available (short by 900)"),
+        "{err}"
+    );
+    let told =
+        "computing values again fits: 2,100 B with `--rematerialize`, for 1,000 arithmetic operations more (20.0 %)";
+    let one = "would help: %up (1,000 B) again before neap.opaque (%y): 900 B less for 1,000 arithmetic operations, 2,100 B then, which fits";
+    let places: Vec<Option<usize>> = ["proved infeasible", told, one].iter().map(|part| err.find(part)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{err}");
+    // In a file as well, also with `opt`, whose error stream people read.
+    for verb in ["plan", "opt"] {
+        let args = [verb, "skip.mlir", "--budget", "2100", "--summary=json", "--summary-file", "s.json"];
+        assert_eq!(neap(folder.path(), &args).0, 3);
+        let text = std::fs::read_to_string(folder.path().join("s.json")).expect("it was written");
+        let file: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(file["missed"], summary["missed"], "{verb}");
+        std::fs::remove_file(folder.path().join("s.json")).expect("it is there");
+    }
+}
+
+#[test]
+fn what_cannot_be_reached_is_said_with_the_operation_that_forbids_it() {
+    let folder = folder();
+    let args = ["plan", "skip.mlir", "--budget", "1999"];
+    let (code, _, err) = neap(folder.path(), &args);
+    let least = "computing values again does not reach it: the least found is 2,100 B, for 1,000 arithmetic operations more (20.0 %); \
+                 neap.opaque (%y) holds 2,010 B by itself, whatever is computed again";
+    assert!(code == 3 && err.contains(least), "{err}");
+    let (_, _, err) = neap(folder.path(), &[&args[..], &["--rematerialize"]].concat());
+    assert!(err.contains(least) && err.contains("no plan can fit: floor 2100 > 1999"), "{err}");
+    // A runtime under which it would be to no purpose.
+    let (_, _, err) = neap(folder.path(), &[&args[..], &["--profile", "ort"]].concat());
+    assert!(!err.contains("computing values again"), "{err}");
+}
+
+#[test]
+fn other_things_that_help_have_their_price() {
+    let folder = folder();
+    // A kept value and a lock edge in the graph, a flag.
+    let kept = SKIP.replace("{kind = \"b\"}", "{kind = \"b\", neap.keep}");
+    std::fs::write(folder.path().join("kept.mlir"), kept).expect("it can be written");
+    let summary = missed(folder.path(), &["plan", "kept.mlir", "--budget", "2500", "--summary=json"]);
+    let found = helps(&summary, "kept");
+    assert!(found.iter().any(|help| help["what"] == "give up that %b is kept to the end"), "{summary}");
+    let flag = missed(folder.path(), &["plan", "skip.mlir", "--keep", "%b", "--budget", "2500", "--summary=json"]);
+    let [one] = helps(&flag, "flag")[..] else { panic!("{}", flag["missed"]) };
+    let without = json(folder.path(), &["plan", "skip.mlir", "--summary=json"]);
+    let less = |summary: &Value| summary["functions"][0]["plan"]["arena"].as_u64().expect("bytes");
+    assert_eq!(one["what"], "give up --keep %b");
+    assert_eq!(one["saves"].as_u64(), Some(less(&flag) - less(&without)));
+    // Two arenas: what is moved makes room in one, and takes it in the other.
+    let arenas = ["--arena", "fast=4KiB", "--arena", "slow=8KiB"];
+    let two = [&["plan", "skip.mlir"][..], &arenas, &["--budget", "@fast=2500", "--summary=json"]].concat();
+    let summary = missed(folder.path(), &two);
+    let moved = helps(&summary, "other-arena");
+    let first = moved.first().expect("something can be moved");
+    assert_eq!(
+        (&first["needs"], &first["fits"], &first["unit"]),
+        (&2000.into(), &true.into(), &"B more in @slow".into())
+    );
+    assert_eq!(first["price"], 1000);
+    // Smaller elements are another model: an estimate, and said to be one.
+    std::fs::write(folder.path().join("float.mlir"), SKIP.replace("xi8>", "xf32>")).expect("it can be written");
+    let summary = missed(folder.path(), &["plan", "float.mlir", "--budget", "7000", "--summary=json"]);
+    let estimates = helps(&summary, "element-type");
+    assert!(estimates.len() == 2 && estimates.iter().all(|help| help["estimate"] == true), "{summary}");
+    assert_eq!(estimates[0]["saves"], 6000);
+}

@@ -24,7 +24,11 @@ pub fn op_name(module: &Module, op: OpId) -> String {
     if let Some(name) = module.attr(op, "neap.name").and_then(Attr::as_str) {
         return format!("`{kind}` ({name})");
     }
-    let first = module.results(op).first().filter(|value| module.value(**value).name.is_some());
+    let named = |value: &&ValueId| {
+        let value = module.value(**value);
+        value.name.is_some() || model_name(module, value.def()).is_some()
+    };
+    let first = module.results(op).first().filter(named);
     match first {
         Some(value) => format!("`{kind}` ({})", value_name(module, *value)),
         None => format!("`{kind}`"),

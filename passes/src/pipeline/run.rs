@@ -9,6 +9,7 @@ use crate::callees::callees_first;
 use crate::certificate::Certificate;
 use crate::effects::Summaries;
 use crate::pass::Context;
+use crate::priced::Priced;
 use crate::profile::Profile;
 use crate::recomputed::Recomputing;
 use neap_ir::diag::Diagnostic;
@@ -33,6 +34,8 @@ pub struct PassReport {
     pub certificates: Vec<Certificate>,
     /// What is computed again, and what that costs.
     pub recomputed: Vec<Recomputing>,
+    /// What demands cost, where that was asked.
+    pub prices: Vec<Priced>,
 }
 
 /// Watches a pipeline run: printing, timing, verifying, reproducers.
@@ -102,9 +105,8 @@ fn run_step(
     let name = step.info.name;
     let function = module.sym_name(func).unwrap_or_default().to_owned();
     let pass = (step.info.build)(&step.options).map_err(|message| PipelineError::BadOption { pass: name, message })?;
-    let (stats, remarks, certificates, recomputed) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
     let Run { facts, profile, stop, .. } = run;
-    let mut cx = Context { facts, profile, summaries, stop, stats, remarks, certificates, recomputed };
+    let mut cx = Context::new(facts, profile, summaries, stop);
     observer.before(module, step, func);
     let before = module.changes();
     let changed = match pass.run(module, func, &mut cx) {
@@ -116,8 +118,8 @@ fn run_step(
     }
     match observer.after(module, step, func, changed) {
         Ok(()) => {
-            let Context { stats, remarks, certificates, recomputed, .. } = cx;
-            Ok(PassReport { name, function, changed, stats, remarks, certificates, recomputed })
+            let Context { stats, remarks, certificates, recomputed, prices, .. } = cx;
+            Ok(PassReport { name, function, changed, stats, remarks, certificates, recomputed, prices })
         }
         Err(diagnostics) => Err(PipelineError::Broken { pass: name, function, diagnostics }),
     }

@@ -10,6 +10,7 @@ use crate::analysis::names::{op_name, value_name};
 use crate::analysis::timeline::EntryId;
 use crate::analysis::values::Site;
 use crate::pass::Context;
+use crate::priced::{Kind, Priced};
 use neap_ir::module::Def;
 use neap_ir::{Module, ValueId};
 use neap_order::{Change, OpId, Options, StorageId, Why};
@@ -79,6 +80,13 @@ pub(super) fn explain(
         );
         cx.count("priced", 1);
         cx.remark(module, peak_op, message);
+        cx.prices.push(Priced {
+            function: module.sym_name(flow.timeline.func).unwrap_or_default().to_owned(),
+            kind: if matches!(change, Change::WithoutDep(_)) { Kind::Lock } else { Kind::Kept },
+            what: view.change(change),
+            bytes: run.peak - other.peak,
+            peak: other.peak,
+        });
     }
     if free > 0 {
         cx.count("priced", free);

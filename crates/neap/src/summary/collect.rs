@@ -79,6 +79,7 @@ pub fn collect(inputs: &Inputs<'_>) -> Result<Summary, Diagnostic> {
         not_included: not_included(inputs),
         functions,
         buckets: None,
+        missed: Vec::new(),
         passes: inputs.reports.iter().map(pass).collect(),
     })
 }
@@ -172,6 +173,8 @@ fn recomputed(inputs: &Inputs<'_>, function: &str) -> Option<Recomputing> {
         unit: found.unit.as_str(),
         work: found.work,
         extra: found.cost(),
+        floor: found.floor,
+        floor_op: found.floor_op.replace('`', ""),
         values: found.values.iter().map(value).collect(),
     })
 }

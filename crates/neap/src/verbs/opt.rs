@@ -10,7 +10,7 @@ use crate::outputs::{self, Output, Reads};
 use crate::progress::Progress;
 use crate::report::{self, Source};
 use crate::streams::Streams;
-use crate::summary::Look;
+use crate::summary::{self, Look, Summary};
 use crate::weights;
 use crate::writers::{self, Asked, With, Writer};
 use crate::{proofs, reproducer, stub};
@@ -69,6 +69,12 @@ pub(crate) fn run(request: &Opt, streams: &mut Streams<'_>) -> Result<Exit, Fail
     }
     // Nothing is half written: with one bad module there is no output.
     if done.exit != Exit::Done {
+        // But for figures that say why, where JSON goes to a file; the error stream has been told.
+        if let Some(path) = common.summary_file.as_ref().filter(|_| common.summary == SummaryKind::Json) {
+            let text: String = done.missed.iter().map(summary::json).collect();
+            let output = Output { path: path.clone(), bytes: text.into_bytes() };
+            outputs::write_all(&if done.missed.is_empty() { Vec::new() } else { vec![output] })?;
+        }
         return Ok(done.exit);
     }
     finish(request, &setup, &done, streams)
@@ -79,13 +85,18 @@ pub(crate) fn run(request: &Opt, streams: &mut Streams<'_>) -> Result<Exit, Fail
 struct Done {
     exit: Exit,
     planned: Vec<Planned>,
+    /// Of plans that do not keep a budget.
+    missed: Vec<Summary>,
 }
 
 impl Done {
     fn add(&mut self, request: &Opt, source: Source<'_>, outcome: Result<Planned, Failure>, streams: &mut Streams<'_>) {
         let (diagnostics, exit, planned) = match outcome {
             Ok(planned) => (planned.remarks.clone(), Exit::Done, Some(planned)),
-            Err(failure) => (failure.diagnostics, failure.exit, None),
+            Err(failure) => {
+                self.missed.extend(failure.missed.map(|summary| *summary));
+                (failure.diagnostics, failure.exit, None)
+            }
         };
         let shown: Vec<Diagnostic> =
             diagnostics.into_iter().filter(|diagnostic| drive::is_shown(diagnostic, &request.common)).collect();

@@ -14,7 +14,7 @@ use crate::report::{self, Source};
 use crate::runtime_order;
 use crate::streams::Streams;
 use crate::stub;
-use crate::summary::Look;
+use crate::summary::{self, Look};
 use crate::template::Template;
 use crate::together;
 use crate::weights;
@@ -107,7 +107,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         Ok(planned) => planned,
         Err(failure) => {
             streams.say(&report::text(&failure.diagnostics, source, colour));
-            return Ok(failure.exit);
+            return missed(common, &failure, streams);
         }
     };
     if common.remarks && input.kind == Kind::Npu {
@@ -166,6 +166,19 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     }
     outputs::deliver(files, streams)?;
     streams.deliver(&summary)
+}
+
+/// The figures of a plan that does not keep a budget, for scripts; people have been told.
+fn missed(common: &Common, failure: &Failure, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    let Some(summary) = failure.missed.as_ref().filter(|_| common.summary == SummaryKind::Json) else {
+        return Ok(failure.exit);
+    };
+    let text = summary::json(summary);
+    match &common.summary_file {
+        Some(path) => outputs::write_all(&[Output { path: path.clone(), bytes: text.into_bytes() }])?,
+        None => drop(streams.deliver(&text)?),
+    }
+    Ok(failure.exit)
 }
 
 /// Refuses to write the summary and something else to the standard output.

@@ -16,7 +16,7 @@ use egg::Id;
 use neap_check::check_semantics;
 use neap_ir::facts::{Facts, Role};
 use neap_ir::{Module, PrintOptions, parse, print};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Shapes per law.
 const SHAPES: u64 = 40;
@@ -26,16 +26,7 @@ fn rewritten(text: &str, laws: &[Law], equal: bool) -> (Module, Module) {
     let source = parse(text).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
     let (facts, profile) = (Facts::builtin(), Profile::builtin("none").expect("embedded"));
     let summaries = Summaries::default();
-    let mut cx = Context {
-        facts: &facts,
-        profile: &profile,
-        summaries: &summaries,
-        stop: &|| false,
-        stats: BTreeMap::new(),
-        remarks: Vec::new(),
-        certificates: Vec::new(),
-        recomputed: Vec::new(),
-    };
+    let mut cx = Context::new(&facts, &profile, &summaries, &|| false);
     let mut module = source.clone();
     let func = module.functions()[0];
     let mut members = Members::of(&module, func, &profile.fuse, &cx);
