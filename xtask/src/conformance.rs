@@ -4,6 +4,7 @@
 //! that says how to get it, never a silent skip.
 
 mod browser;
+mod budgets;
 mod bufferized;
 mod graphs;
 mod mlir;
@@ -46,8 +47,8 @@ impl Tally {
     }
 }
 
-/// Parts that need no folder of models, and can be run alone.
-pub(crate) const ALONE: [&str; 2] = ["browser", "wheel"];
+/// Parts that can be run alone; all but `budgets` need no folder of models.
+pub(crate) const ALONE: [&str; 3] = ["browser", "budgets", "wheel"];
 
 /// Runs all comparisons, or one part.
 pub(crate) fn run(install: bool, only: Option<&str>) -> Outcome {
@@ -64,6 +65,7 @@ pub(crate) fn run(install: bool, only: Option<&str>) -> Outcome {
         let mut tally = Tally::default();
         match only {
             "browser" => browser::run(&mut tally)?,
+            "budgets" => budgets::run(&shared()?, &mut tally)?,
             "wheel" => wheel::run(&mut tally)?,
             _ => unreachable!("clap knows the parts"),
         }
@@ -75,6 +77,8 @@ pub(crate) fn run(install: bool, only: Option<&str>) -> Outcome {
     let mut tally = Tally::default();
     println!("== models: plan --profile tflite against LiteRT's own arena");
     models::run(&shared, &mut tally)?;
+    println!("== budgets below what models need");
+    budgets::run(&shared, &mut tally)?;
     println!("== models: .onnx against ONNX Runtime");
     onnx::run(&shared, &mut tally)?;
     println!("== emitted models in LiteRT and TFLite Micro");

@@ -53,7 +53,10 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut streams = Streams {
         colour_out: colour(anstream::AutoStream::choice(&stdout)),
         colour_err: colour(anstream::AutoStream::choice(&stderr)),
-        width: terminal_size::terminal_size().map_or(streams::WIDTH, |(width, _)| width.0.into()),
+        width: width(
+            std::env::var("COLUMNS").ok().as_deref(),
+            terminal_size::terminal_size().map(|(width, _)| width.0),
+        ),
         progress: stderr.is_terminal(),
         input: &mut std::io::stdin().lock(),
         out: &mut stdout.lock(),
@@ -61,6 +64,12 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let exit = catch_unwind(AssertUnwindSafe(|| run(args, &mut streams)));
     ExitCode::from(exit.unwrap_or(Exit::Bug) as u8)
+}
+
+/// How many characters a line holds: what `COLUMNS` says, as shells and scripts set it, else what the terminal has.
+fn width(columns: Option<&str>, terminal: Option<u16>) -> usize {
+    let said = columns.and_then(|text| text.trim().parse::<u16>().ok()).filter(|columns| *columns > 0);
+    said.or(terminal).map_or(streams::WIDTH, usize::from)
 }
 
 /// One run on given streams; what goes wrong is said on the error stream.
@@ -100,4 +109,18 @@ fn usage(error: &clap::Error, streams: &mut Streams<'_>) -> Exit {
     }
     let text = text(streams.colour_out);
     streams.deliver(&text).unwrap_or_else(|failure| say(&failure, streams))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_come_before_the_terminal() {
+        assert_eq!(width(Some("72"), Some(120)), 72);
+        assert_eq!(width(None, Some(120)), 120);
+        assert_eq!(width(Some("wide"), Some(120)), 120);
+        assert_eq!(width(Some("0"), None), streams::WIDTH);
+        assert_eq!(width(Some("-3"), None), streams::WIDTH);
+    }
 }

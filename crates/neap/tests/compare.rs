@@ -235,7 +235,7 @@ fn bytes_that_were_shared_are_not_said_to_come_of_another_order() {
 }
 
 #[test]
-fn what_is_no_summary_of_one_model_is_refused_as_input() {
+fn what_are_no_two_summaries_alike_is_refused_as_input() {
     let folder = tempfile::tempdir().expect("a folder");
     plan(folder.path(), "old.json", &source(256, true), &[]);
     let shared = ["plan", "in.mlir", "in.mlir", "--share-arena", "-o", "new.json"];
@@ -244,4 +244,38 @@ fn what_is_no_summary_of_one_model_is_refused_as_input() {
     assert!(code == 1 && err.contains("several models in one arena"), "{code} {err}");
     let (code, _, err) = neap(folder.path(), &["compare", "old.json", "nowhere.json"]);
     assert!(code == 1 && err.contains("nowhere.json"), "{code} {err}");
+}
+
+#[test]
+fn models_that_share_an_arena_are_compared_together_and_one_by_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let both = |wide: u32, name: &str| {
+        fs::write(folder.path().join("a.mlir"), source(256, true)).expect("written");
+        fs::write(folder.path().join("b.mlir"), source(wide, false)).expect("written");
+        let (code, _, err) = neap(folder.path(), &["plan", "a.mlir", "b.mlir", "--share-arena", "-o", name]);
+        assert_eq!(code, 0, "{err}");
+    };
+    both(96, "old.json");
+    both(128, "new.json");
+    // The smaller model grew within the larger one's bytes.
+    let (code, all) = rows(folder.path(), &[]);
+    let arena = |name: &str| -> Value {
+        let mut own = all.iter().filter(|row| row["function"] == name && row["what"] == "arena");
+        own.next().map(|row| row["delta"].clone()).unwrap_or_else(|| panic!("{name}: {all:#?}"))
+    };
+    assert_eq!(code, 0);
+    assert_eq!((arena("all models"), arena("main of a.mlir")), (0.into(), 0.into()));
+    assert!(arena("main of b.mlir").as_i64() > Some(0), "{all:#?}");
+    both(1024, "new.json");
+    let (code, all) = rows(folder.path(), &["--max-growth", "1%"]);
+    let whole: Vec<&Value> = all.iter().filter(|row| row["function"] == "all models").collect();
+    assert_eq!(code, 3);
+    assert!(
+        whole
+            .iter()
+            .any(|row| row["what"] == "one-arena" && row["name"] == "shared" && row["delta"].as_i64() > Some(0)),
+        "{whole:#?}"
+    );
+    let (_, text, _) = neap(folder.path(), &["compare", "old.json", "new.json"]);
+    assert!(text.contains("all models") && text.contains("main of b.mlir"), "{text}");
 }

@@ -4,7 +4,7 @@ mod program;
 
 use program::neap;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -212,4 +212,56 @@ fn ranges_of_sizes_are_drawn_one_by_one() {
     assert_eq!(arenas, [12, 72]);
     assert_eq!(page["functions"][0]["name"], "main[N=1..4]");
     assert!(page["functions"][0]["ops"]["kind"].as_array().is_some_and(|kinds| kinds.len() == 1), "{page}");
+}
+
+/// Chromium's `Trace Event Format`, as Perfetto reads it: which fields an event of each phase has, and of which type.
+#[test]
+fn a_trace_has_the_fields_that_its_format_asks_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("in.mlir"), SOURCE).expect("written");
+    let trace = drawn(folder.path(), &["plan", "in.mlir"]).trace;
+    assert_eq!(trace["displayTimeUnit"], "ms");
+    let events = trace["traceEvents"].as_array().expect("events");
+    let mut phases = BTreeSet::new();
+    let mut open: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for event in events {
+        let text = |key: &str| event[key].as_str().unwrap_or_else(|| panic!("{key} is no text: {event}")).to_owned();
+        let number = |key: &str| event[key].as_u64().unwrap_or_else(|| panic!("{key} is no number: {event}"));
+        let ph = text("ph");
+        assert!(!text("name").is_empty() && number("pid") > 0 && number("tid") > 0, "{event}");
+        let ts = number("ts");
+        let args = event["args"].as_object().unwrap_or_else(|| panic!("no arguments: {event}"));
+        match ph.as_str() {
+            "M" => assert!(matches!(text("name").as_str(), "process_name" | "thread_name") && args["name"].is_string()),
+            "X" => assert!(number("dur") > 0 && !text("cat").is_empty(), "{event}"),
+            "C" => assert!(!args.is_empty() && args.values().all(Value::is_u64), "{event}"),
+            "b" => assert_eq!(open.insert((text("cat"), text("id")), ts), None, "{event}"),
+            "e" => {
+                let begin = open.remove(&(text("cat"), text("id")));
+                assert!(begin.is_some_and(|begin| begin < ts), "{event}");
+            }
+            other => panic!("no phase: {other}"),
+        }
+        phases.insert(ph);
+    }
+    assert!(open.is_empty(), "{open:?}");
+    assert_eq!(phases.into_iter().collect::<Vec<_>>(), ["C", "M", "X", "b", "e"]);
+}
+
+/// Charts are as wide as `COLUMNS` says, where it says anything.
+#[test]
+fn charts_follow_columns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("in.mlir"), SOURCE).expect("written");
+    let widest = |columns: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_neap"));
+        command.args(["plan", "in.mlir", "--summary=full"]).current_dir(folder.path()).env("COLUMNS", columns);
+        let output = command.output().expect("the binary runs");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let drawn = |line: &&str| line.contains('\u{2588}');
+        text.lines().filter(drawn).map(|line| line.trim_end().chars().count()).max().expect("charts")
+    };
+    let (narrow, wide) = (widest("60"), widest("140"));
+    assert!(narrow <= 60 && narrow < wide && wide <= 140, "{narrow} {wide}");
+    assert_eq!(widest("no number"), widest("100"));
 }

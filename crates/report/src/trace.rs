@@ -23,8 +23,7 @@ pub fn trace(picture: &Picture) -> String {
 
 fn one(function: &Function, pid: usize, events: &mut Vec<Value>) {
     let time = |step: u32| u64::from(step) * STEP;
-    let named =
-        |what: &str, name: String| json!({"ph": "M", "name": what, "pid": pid, "tid": 1, "args": {"name": name}});
+    let named = |what: &str, name: String| json!({"ph": "M", "name": what, "pid": pid, "tid": 1, "ts": 0, "args": {"name": name}});
     events.push(named("process_name", format!("@{}", function.name)));
     events.push(named("thread_name", "operations".to_owned()));
     for (step, op) in function.graph.ops.iter().enumerate() {
@@ -40,7 +39,7 @@ fn one(function: &Function, pid: usize, events: &mut Vec<Value>) {
         for (step, bytes) in curve.iter().chain([&0]).enumerate() {
             if last != Some(*bytes) {
                 events.push(
-                    json!({"ph": "C", "name": name, "pid": pid, "ts": time(step as u32), "args": {"bytes": bytes}}),
+                    json!({"ph": "C", "name": name, "pid": pid, "tid": 1, "ts": time(step as u32), "args": {"bytes": bytes}}),
                 );
             }
             last = Some(*bytes);

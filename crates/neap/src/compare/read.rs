@@ -3,6 +3,7 @@
 use crate::exit::Failure;
 use crate::input;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The format that is read.
@@ -15,10 +16,29 @@ pub struct Summary {
     #[serde(skip)]
     pub file: String,
     version: u32,
-    /// The functions; of several buckets, those of all, by names that tell them apart.
+    /// Whether it is that of several models in one arena: then its first function stands for all of them.
+    #[serde(skip)]
+    pub joint: bool,
+    #[serde(default)]
+    input: String,
+    /// The functions; of several buckets or models, those of all, by names that tell them apart.
     pub functions: Vec<Function>,
     #[serde(default)]
     buckets: Option<Buckets>,
+}
+
+/// Several models in one arena.
+#[derive(Clone, Debug, Deserialize)]
+struct Together {
+    version: u32,
+    plan: Joint,
+    summaries: Vec<Summary>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Joint {
+    arena: u64,
+    state: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -39,6 +59,9 @@ struct Bucket {
 pub struct Function {
     /// Without `@`.
     pub name: String,
+    /// Whether it lies in an arena that is compared as a whole.
+    #[serde(skip)]
+    pub inside: bool,
     /// Its figures.
     pub plan: Plan,
     peak_step: Option<PeakStep>,
@@ -101,14 +124,12 @@ impl Summary {
             Failure::input(format!("`{name}` is no summary of a plan: {why}"))
                 .help("`neap plan FILE -o SUMMARY.json` writes one")
         };
-        let mut summary: Summary =
-            serde_json::from_str(&text).map_err(|error| match serde_json::from_str::<serde_json::Value>(&text) {
-                Ok(value) if value.get("slots").is_some() => {
-                    Failure::input(format!("`{name}` is the summary of several models in one arena"))
-                        .help("plans are compared one model at a time: `neap plan FILE -o SUMMARY.json`")
-                }
-                _ => wrong(error.to_string()),
-            })?;
+        let joint = serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|value| value.get("slots").is_some());
+        let mut summary: Summary = match joint {
+            true => serde_json::from_str::<Together>(&text).map(Together::whole),
+            false => serde_json::from_str(&text),
+        }
+        .map_err(|error| wrong(error.to_string()))?;
         if summary.version != VERSION {
             return Err(wrong(format!("its version is {}, {VERSION} is read", summary.version)));
         }
@@ -123,6 +144,31 @@ impl Summary {
         }
         summary.file = name.to_string();
         Ok(summary)
+    }
+}
+
+impl Together {
+    /// One function for the arena that all share and for their state, then those of each model.
+    fn whole(self) -> Summary {
+        let Joint { arena, state } = self.plan;
+        let plan = Plan { arena, peak: arena, lower_bound: 0, order_proof: "none".to_owned() };
+        let arenas = [("shared", arena), ("state", state)].map(|(name, used)| Arena { name: name.to_owned(), used });
+        let all = Function { name: "all models".to_owned(), plan, arenas: arenas.to_vec(), ..Function::default() };
+        let mut functions = vec![all];
+        let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+        for summary in self.summaries {
+            let count = seen.entry(summary.input.clone()).or_default();
+            *count += 1;
+            // The same file again is told apart by its number.
+            let model = if *count == 1 { summary.input } else { format!("{}#{count}", summary.input) };
+            let own = summary.buckets.map_or(summary.functions, Buckets::functions);
+            functions.extend(own.into_iter().map(|function| Function {
+                name: format!("{} of {model}", function.name),
+                inside: true,
+                ..function
+            }));
+        }
+        Summary { version: self.version, joint: true, functions, ..Summary::default() }
     }
 }
 

@@ -9,9 +9,16 @@ use crate::streams::Streams;
 /// Runs the verb.
 ///
 /// # Errors
-/// A file that is no summary.
+/// A file that is no summary, or one of several models beside one of one.
 pub(crate) fn run(request: &Compare, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     let (old, new) = (Summary::read(&request.old)?, Summary::read(&request.new)?);
+    if old.joint != new.joint {
+        let (one, other) = if old.joint { (&old.file, &new.file) } else { (&new.file, &old.file) };
+        return Err(Failure::input(format!(
+            "`{one}` is the summary of several models in one arena, `{other}` that of one model"
+        ))
+        .help("compare two that were made with `--share-arena`, or two that were not"));
+    }
     let comparison = compare(&old, &new, (request.max_growth.limit, &request.max_growth.text));
     let text = match request.format {
         Format::Text => render::text(&comparison),
