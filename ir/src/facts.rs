@@ -30,6 +30,7 @@ const TABLES: &[(&str, &str)] = &[
     ("async.toml", include_str!("../facts/async.toml")),
     ("func.toml", include_str!("../facts/func.toml")),
     ("linalg.toml", include_str!("../facts/linalg.toml")),
+    ("math.toml", include_str!("../facts/math.toml")),
     ("memref.toml", include_str!("../facts/memref.toml")),
     ("neap.toml", include_str!("../facts/neap.toml")),
     ("npu.toml", include_str!("../facts/npu.toml")),

@@ -31,6 +31,11 @@ fn rows_say_what_kernels_do() {
     let row = |name: &str| facts.get(name).expect("a row");
     assert_eq!(row("tfl.add").inplace_rule(0, 1), Some(Rule::Lockstep));
     assert_eq!(row("tfl.softmax").inplace_rule(0, 0), Some(Rule::Rows));
+    assert_eq!(row("math.fma").inplace_rule(0, 2), Some(Rule::Lockstep));
+    assert!(
+        row("math.sincos").is_pure() && row("math.sincos").inplace.is_empty(),
+        "it writes twice what it reads once"
+    );
     assert_eq!(row("onnx.Softmax").inplace_rule(0, 0), Some(Rule::Rows));
     assert_eq!(row("tfl.reshape").view_operand(0), Some(0));
     assert_eq!(row("tfl.split").view_operand(3), Some(1));

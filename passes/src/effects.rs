@@ -11,7 +11,7 @@
 mod resolve;
 
 use crate::callees::{called_by, facts_of};
-use neap_ir::facts::{Access, Facts, Key, Role};
+use neap_ir::facts::{Access, Facts, Key, Role, Run};
 use neap_ir::{Def, Module, OpId, ValueId};
 use resolve::Resolve;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -198,6 +198,10 @@ fn own(resolve: &Resolve<'_>, op: OpId, aliases: &FxHashMap<ValueId, Box<str>>, 
     }
     let views =
         |value: ValueId| (0..module.data_results(op).len()).any(|index| resolve.lies_in(op, index) == Some(value));
+    // What is bound to the arguments of bodies is read there, if it is. A kernel's bodies are not looked into: it reads all that it is given.
+    let bodies = !module.op_regions(op).is_empty() && facts.body.run != Run::Kernel;
+    let count = if bodies { module.data_operands(op).count() } else { 0 };
+    let bound: Vec<usize> = facts.body.args.below(count).collect();
     for (index, value) in module.data_operands(op).enumerate() {
         if facts.shape_operands.contains(index) {
             continue;
@@ -206,7 +210,7 @@ fn own(resolve: &Resolve<'_>, op: OpId, aliases: &FxHashMap<ValueId, Box<str>>, 
         if let Some(name) = aliases.get(&value) {
             add(effects, Resource::Variable(name.clone()), Access::Read);
         }
-        if resolve.is_buffer(value) && !views(value) && module.op_regions(op).is_empty() {
+        if resolve.is_buffer(value) && !views(value) && !bound.contains(&index) {
             let buffer = resolve.buffer(value);
             if facts.role == Role::Dealloc {
                 add(effects, buffer, Access::Write);

@@ -20,7 +20,7 @@
 //! - `refused`: candidates not taken, each with a remark.
 //! - `peak-before`, `peak-after`: bytes, with views and what was taken before and after.
 //! - `nodes`: effort spent by the solver.
-//! - `priced`: lock edges and kept values whose cost was looked for.
+//! - `priced`: lock edges, kept values and copies whose cost was looked for.
 //! - `makespan`: cycles of the order, where all operations say theirs.
 
 mod apply;
@@ -28,6 +28,7 @@ mod block;
 mod certificate;
 mod choose;
 mod constants;
+mod copies;
 mod costs;
 mod decide;
 mod demand;
@@ -65,7 +66,7 @@ pub static INFO: PassInfo = PassInfo {
         },
         OptionSpec {
             name: "prices",
-            summary: "whether remarks say what stands at the peak and what lock edges and kept values there cost; takes further searches",
+            summary: "whether remarks say what stands at the peak, what lock edges and kept values there cost, and what copies save; takes further searches",
             default: "false",
         },
         OptionSpec { name: "latency-weight", summary: "critical path against bytes, in percent", default: "0" },
@@ -156,6 +157,7 @@ impl Pass for Reorder {
         refusals::explain(module, cx, &before, &after, &decisions);
         if self.prices {
             costs::explain(module, cx, &before, &options, &decisions);
+            copies::explain(module, cx, &before, &options, &decisions);
         }
         // Without a kind of candidates that the graph has, a bound speaks of these options and not of every order.
         let all = |decision: &Decision| {

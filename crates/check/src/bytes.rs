@@ -40,6 +40,8 @@ pub(crate) struct Bytes<'a, 'b> {
     stored: Vec<ValueId>,
     permits: &'b Permits,
     shares: &'b Shares,
+    /// How often the plan says what the source says of some equal uses only.
+    said: FxHashMap<u128, u32>,
     /// Asynchronous work of the function, and what of it goes on.
     work: Vec<Work>,
     busy: Vec<(usize, Vec<Home>)>,
@@ -96,6 +98,7 @@ impl<'a, 'b> Bytes<'a, 'b> {
             stored: Vec::new(),
             permits,
             shares,
+            said: FxHashMap::default(),
             work: asynchronous(homes),
             busy: Vec::new(),
         }
@@ -225,7 +228,7 @@ impl<'a, 'b> Bytes<'a, 'b> {
         }
         let places = m.places(op, plan::PLACE);
         for place in &places {
-            let permitted = shared::may_place(self.homes.row(op)) || self.shares.contains(&shared::part(key, place));
+            let permitted = shared::may_place(self.homes.row(op)) || self.says(key, shared::part(key, place));
             if let Some(part) = m.data_operands(op).nth(place.operand as usize).filter(|_| !permitted) {
                 self.unpermitted(op, plan::PLACE, part);
             }
@@ -316,8 +319,16 @@ impl<'a, 'b> Bytes<'a, 'b> {
         let m = self.homes.module;
         let (results, operand) = (m.data_results(op), m.data_operands(op).nth(view.operand as usize));
         let (Some(value), Some(operand)) = (results.get(view.result as usize), operand) else { return };
-        if !shared::may_view(self.homes.row(op), &view) && !self.shares.contains(&shared::view(key, &view)) {
-            self.unpermitted(op, plan::VIEW, *value);
+        let fact = shared::may_view(self.homes.row(op), &view);
+        let callers = self.homes.is_external(*value) && !crate::effects::is_buffer(m, *value);
+        if (callers || !fact) && !self.says(key, shared::view(key, &view)) {
+            if callers {
+                let (function, span) = (self.homes.function(), m.op(op).span);
+                let (op, value) = (names::op(m, op), names::value(m, *value));
+                self.violations.push(Violation::NotTheCallers { function, op, value, span });
+            } else {
+                self.unpermitted(op, plan::VIEW, *value);
+            }
         }
         if crate::effects::is_buffer(m, *value) {
             return;
@@ -332,6 +343,14 @@ impl<'a, 'b> Bytes<'a, 'b> {
         let (value, operand) = (names::value(m, *value), names::value(m, operand));
         let byte_offset = view.byte_offset;
         self.violations.push(Violation::View { function, op: op_name, step, value, operand, byte_offset, span });
+    }
+
+    /// Whether the source says of this use, too, what the plan says.
+    fn says(&mut self, key: u128, name: u128) -> bool {
+        let Some(most) = self.shares.most(key, name) else { return true };
+        let said = self.said.entry(name).or_default();
+        *said += 1;
+        *said <= most
     }
 
     /// Bytes are said to be shared, and neither a fact nor the source says so.

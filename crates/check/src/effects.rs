@@ -89,14 +89,12 @@ pub(crate) fn resolve(
                 let buffer = values.get(*at).filter(|value| is_buffer(module, **value));
                 buffer.into_iter().for_each(|value| add(Resolved::Buffer(*value)));
             }
-            Resource::Outs => match outs(module, op) {
-                Some(range) => {
-                    let list = values.get(range).unwrap_or_default();
-                    let buffers = list.iter().filter(|value| is_buffer(module, **value));
-                    buffers.for_each(|value| add(Resolved::Buffer(*value)));
-                }
-                None => add(Resolved::All),
-            },
+            Resource::Outs => {
+                // Without segments any operand may be one.
+                let list = outs(module, op).map_or(values, |range| values.get(range).unwrap_or_default());
+                let buffers = list.iter().filter(|value| is_buffer(module, **value));
+                buffers.for_each(|value| add(Resolved::Buffer(*value)));
+            }
             other => match fixed(other) {
                 Some((resource, name)) => {
                     names.entry(resource).or_insert_with(|| name.to_owned());

@@ -130,7 +130,7 @@ impl<'a> Eval<'a> {
             Rope::of(mix.done(), self.shapes.bits(*value))
         };
         let mut results: Vec<Rope> = m.data_results(op).iter().enumerate().map(fresh).collect();
-        let said = |name: u128| self.shares.as_ref().is_none_or(|shares| shares.contains(&name));
+        let said = |name: u128| self.shares.as_ref().is_none_or(|shares| shares.contains(name));
         for view in m.views(op).into_iter().filter(|view| said(shared::view(key, view))) {
             let (from, result) = (Bits::from(view.byte_offset) * 8, results.get_mut(view.result as usize));
             if let (Some(operand), Some(result)) = (operands.get(view.operand as usize), result)

@@ -136,6 +136,11 @@ impl<'a> Homes<'a> {
         self.rows.get(number(op)).map_or_else(row, |slot| slot.get_or_init(row))
     }
 
+    /// Whether the function hands a value out in the caller's memory.
+    pub(crate) fn is_external(&self, value: ValueId) -> bool {
+        self.external.contains(&value)
+    }
+
     pub(crate) fn range(&self, home: &Home) -> Range {
         let arena = match self.arenas.len() {
             1 => "the arena".to_owned(),

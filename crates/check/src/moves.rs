@@ -38,6 +38,9 @@ pub(crate) fn moved(params: &Params<'_>, shaped: &Shaped, wraps: &mut Wraps) -> 
         // Shapes with a zero may have sizes beyond all arithmetic beside it.
         return Some(vec![Rope::default(); shaped.results.len()]);
     }
+    if let Some(all) = all_of_it(params, shaped) {
+        return Some(vec![all.clone()]);
+    }
     let results = match params.row.role {
         Role::Slice | Role::Split if everything(params, shaped) => {
             vec![params.operands.get(params.row.data_operand())?.clone()]
@@ -53,6 +56,14 @@ pub(crate) fn moved(params: &Params<'_>, shaped: &Shaped, wraps: &mut Wraps) -> 
     };
     let fits = |(rope, shape): (&Rope, &Option<Arc<Shape>>)| shape.as_ref().and_then(|s| s.bits()) == Some(rope.len);
     (results.len() == shaped.results.len() && results.iter().zip(&shaped.results).all(fits)).then_some(results)
+}
+
+/// The operand that is passed on whole, where nobody knows how large it is.
+fn all_of_it<'r>(params: &'r Params<'_>, shaped: &Shaped) -> Option<&'r Rope> {
+    let data = params.row.data_operand();
+    let unknown = shaped.operands.get(data)?.is_none() && matches!(shaped.results[..], [None]);
+    let passes_on = matches!(params.row.role, Role::Reshape | Role::Copy);
+    params.operands.get(data).filter(|_| unknown && passes_on)
 }
 
 /// Whether the one result has the operand's own shape: without steps it can only be the whole, wherever it is said to start.

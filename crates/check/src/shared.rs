@@ -7,15 +7,38 @@ use crate::hash::Mix;
 use neap_ir::facts::{OpFacts, Role};
 use neap_ir::plan::{self, Place, View};
 use neap_ir::{Module, OpId};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
-/// Names of what uses say of themselves.
-pub(crate) type Shares = FxHashSet<u128>;
+/// What uses say of themselves: how many there are of each, and how many of them say so.
+#[derive(Clone, Default)]
+pub(crate) struct Shares {
+    uses: FxHashMap<u128, u32>,
+    said: FxHashMap<u128, u32>,
+}
 
 /// Adds what an operation says of the use `key`.
 pub(crate) fn declare(m: &Module, op: OpId, key: u128, shares: &mut Shares) {
-    shares.extend(m.views(op).iter().map(|one| view(key, one)));
-    shares.extend(m.places(op, plan::MAY_PLACE).iter().map(|one| part(key, one)));
+    *shares.uses.entry(key).or_default() += 1;
+    let views = m.views(op).into_iter().map(|one| view(key, &one));
+    let parts = m.places(op, plan::MAY_PLACE).into_iter().map(|one| part(key, &one));
+    for name in views.chain(parts) {
+        *shares.said.entry(name).or_default() += 1;
+    }
+}
+
+impl Shares {
+    /// Whether some use says so.
+    pub(crate) fn contains(&self, name: u128) -> bool {
+        self.said.contains_key(&name)
+    }
+
+    /// So many uses may say so; none where all do, since what is said of each holds for copies, too. Of two equal operations of which only one
+    /// says so, the other one's kernel writes bytes of its own.
+    pub(crate) fn most(&self, key: u128, name: u128) -> Option<u32> {
+        let said = self.said.get(&name).copied().unwrap_or(0);
+        let all = said > 0 && self.uses.get(&key) == Some(&said);
+        (!all).then_some(said)
+    }
 }
 
 /// The name of a view of a use.

@@ -125,6 +125,8 @@ pub enum Violation {
     PartialByte { function: String, op: String, step: u32, operand: String, first: u64, end: u64, span: Span },
     /// A view or a part that neither a fact nor the source permits.
     Unpermitted { function: String, op: String, attribute: &'static str, value: String, span: Span },
+    /// A result that lies in the caller's memory is said to lie in an operand.
+    NotTheCallers { function: String, op: String, value: String, span: Span },
     /// An in-place pair that nothing permits.
     InPlace { function: String, op: String, result: String, operand: String, why: String, span: Span },
     /// A view of a variable is read after the variable was written.
@@ -329,6 +331,12 @@ impl Violation {
                 ),
                 *span,
             ),
+            NotTheCallers { function, op, value, span } => (
+                format!(
+                    "`neap.view` on {op} in {function}: {value} lies in the caller's memory, and would never be written there"
+                ),
+                *span,
+            ),
             Elsewhere { function, op, attribute, value, range, expected, span } => {
                 let expected = expected.map_or("is in no arena".to_owned(), |at| format!("would be at {at}"));
                 (
@@ -403,6 +411,7 @@ impl Violation {
                 "run `assign-offsets` after the last change of the module"
             }
             Capacity { .. } => "give the arena more bytes, or let the packer search longer",
+            NotTheCallers { .. } => "let the operation copy: leave the view out",
             Overlap { .. } | InPlace { .. } | Unpermitted { .. } | PartialByte { .. } => {
                 "give the result bytes of its own, or state in the facts what the kernel permits"
             }

@@ -346,3 +346,20 @@ fn a_value_that_is_too_large_is_called_that() {
     }
     refused(&text("", "?xi8"), &text(plan, "?xi8"), |v| matches!(v, Violation::Unsized { .. }));
 }
+
+/// What passes a value on whole passes on all of it, however large it may be.
+#[test]
+fn a_copy_of_unknown_size_is_the_value() {
+    let text = |copy: &str, result: &str| {
+        format!(
+            r#"
+func.func @main(%x: tensor<4xi8>) -> tensor<?x1xi8> {{
+  %a = "neap.opaque"(%x) {{kind = "f"}} : (tensor<4xi8>) -> tensor<?x1xi8>
+{copy}  return {result} : tensor<?x1xi8>
+}}"#
+        )
+    };
+    let by = |name: &str| text(&format!("  %b = \"{name}\"(%a) : (tensor<?x1xi8>) -> tensor<?x1xi8>\n"), "%b");
+    common::agrees(&by("onnx.Identity"), &text("", "%a"));
+    common::differs(&by("onnx.Abs"), &text("", "%a"));
+}

@@ -147,6 +147,74 @@ func.func @main(%p: tensor<i1>{p}, %x: tensor<4xi8>{x}) -> (tensor<4xi8> {{neap.
     });
 }
 
+/// A result in the caller's memory is written there: were it bytes of the arena, the caller would find nothing.
+#[test]
+fn what_the_caller_gets_is_no_view() {
+    let text = |arg: &str, numbers: &str, a: &str, io: &str, said: &str| {
+        format!(
+            r#"
+func.func @main(%x: tensor<4xi8>{arg}) -> (tensor<2x2xi8> {{{io}}}){numbers} {{
+  %a = "neap.opaque"(%x) {{kind = "f"{a}}} : (tensor<4xi8>) -> tensor<4xi8>
+  %r = "tfl.reshape"(%a) {{n = 0{said}}} : (tensor<4xi8>) -> tensor<2x2xi8>
+  return %r : tensor<2x2xi8>
+}}"#
+        )
+    };
+    let numbers = " attributes {neap.peak = 8 : i64, neap.arena_bytes = 8 : i64}";
+    let at = ", neap.offsets = array<i64: 4>";
+    let plan = |io: &str, offset: &str, view: &str| {
+        let said = format!(", neap.offsets = array<i64: {offset}>{view}");
+        text(" {neap.offset = 0 : i64}", numbers, at, io, &said)
+    };
+    let external = "neap.io = \"external\"";
+    let source = text("", "", "", external, "");
+    accepted(&source, &plan(external, "-1", ""));
+    for offset in ["4", "-1"] {
+        refused(&source, &plan(external, offset, VIEW), |v| matches!(v, Violation::NotTheCallers { .. }));
+    }
+    // A result in the arena may be one, and so may what the source itself calls a view.
+    accepted(&text("", "", "", "", ""), &plan("", "4", VIEW));
+    accepted(&text("", "", "", external, VIEW), &plan(external, "4", VIEW));
+}
+
+/// Of two equal operations on one value only one is a view of it. The other writes what it computes, read or not, and must not do so there.
+#[test]
+fn of_two_equal_operations_only_the_one_is_a_view_that_says_so() {
+    let text = |plan: bool, said: [&str; 2], at: [u32; 2]| {
+        let place = |offset: u32| if plan { format!(", neap.offsets = array<i64: {offset}>") } else { String::new() };
+        let (arg, numbers) = match plan {
+            true => (" {neap.offset = 4 : i64}", " attributes {neap.peak = 12 : i64, neap.arena_bytes = 12 : i64}"),
+            false => ("", ""),
+        };
+        format!(
+            r#"
+func.func @main(%x: tensor<4xi8>{arg}) -> tensor<4xi8>{numbers} {{
+  %a = "neap.opaque"(%x) {{kind = "f"{}}} : (tensor<4xi8>) -> tensor<4xi8>
+  %b = "neap.opaque"(%a) {{kind = "g"{}{}}} : (tensor<4xi8>) -> tensor<4xi8>
+  %c = "neap.opaque"(%a) {{kind = "g"{}{}}} : (tensor<4xi8>) -> tensor<4xi8>
+  %d = "neap.opaque"(%a, %b) {{kind = "h"{}}} : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
+  return %d : tensor<4xi8>
+}}"#,
+            place(0),
+            said[0],
+            place(at[0]),
+            said[1],
+            place(at[1]),
+            place(8),
+        )
+    };
+    let wrong = |source: &str, plan: &str| {
+        let found = common::judge(source, plan).violations;
+        found.into_iter().filter(|v| !v.is_figure()).collect::<Vec<_>>()
+    };
+    let source = text(false, [VIEW, ""], [0, 0]);
+    assert_eq!(wrong(&source, &text(true, [VIEW, ""], [0, 4])), []);
+    refused(&source, &text(true, [VIEW, VIEW], [0, 0]), unpermitted("neap.view"));
+    // Where both say so, both are.
+    let source = text(false, [VIEW, VIEW], [0, 0]);
+    assert_eq!(wrong(&source, &text(true, [VIEW, VIEW], [0, 0])), []);
+}
+
 /// Two parts of so many elements of four bits each, joined, and one of them written straight into the whole.
 fn joined(elements: [u32; 2], placed: usize) -> [String; 2] {
     let [first, second] = elements;

@@ -2,7 +2,7 @@
 //!
 //! The table says where values lie and no more, so what shares bytes is read off: a result that starts where an operand starts, and may overwrite it, does
 //! so; a part that lies where the whole would have it is written there; what may be a view is one where its offset says
-//! so, or where it has none. The checker judges the outcome like any plan. The order is the source's, but for tables that say at which step an
+//! so, or where it has none. A table of our own may be about the graph after fusion. The checker judges the outcome like any plan. The order is the source's, but for tables that say at which step an
 //! operation starts, as our own do ([`order`]).
 
 mod offline;
@@ -29,8 +29,13 @@ const ONLY: &str = "arena";
 ///
 /// # Errors
 /// A row that names nothing, or something of another size, or an arena that is not declared.
-pub(crate) fn planned(source: &Module, table: &Table, run: Run<'_>) -> Result<(Module, Vec<Stated>), Failure> {
-    let mut module = with_candidates(source, run)?;
+pub(crate) fn planned(
+    source: &Module,
+    table: &Table,
+    run: Run<'_>,
+    graph: Graph,
+) -> Result<(Module, Vec<Stated>), Failure> {
+    let mut module = with_candidates(source, run, graph)?;
     let mut places = Places::default();
     places.read(&module, table)?;
     order::set(&mut module, run.facts, &places.times)?;
@@ -45,6 +50,15 @@ pub(crate) fn planned(source: &Module, table: &Table, run: Run<'_>) -> Result<(M
     Ok((module, places.stated))
 }
 
+/// The graph that a table is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Graph {
+    /// The source's.
+    Given,
+    /// What fusion makes of it: values within a fused operation are not made, and have no row.
+    Fused,
+}
+
 /// The steps that a table states for the storage of a value.
 pub(crate) struct Stated {
     /// A value of it.
@@ -55,10 +69,14 @@ pub(crate) struct Stated {
     pub(crate) place: String,
 }
 
-/// The source with what its runtime may share.
-fn with_candidates(source: &Module, run: Run<'_>) -> Result<Module, Failure> {
+/// The source, or what becomes of it, with what its runtime may share.
+fn with_candidates(source: &Module, run: Run<'_>, graph: Graph) -> Result<Module, Failure> {
     let mut module = source.clone();
-    let candidates = Pipeline::parse("canonicalize-views").map_err(|error| Failure::from(error.diagnostic()))?;
+    let passes = match graph {
+        Graph::Given => "canonicalize-views",
+        Graph::Fused => "fuse,canonicalize-views",
+    };
+    let candidates = Pipeline::parse(passes).map_err(|error| Failure::from(error.diagnostic()))?;
     pipeline::run(&mut module, &candidates, run, &mut Quiet).map_err(|error| Failure::from(error.diagnostic()))?;
     Ok(module)
 }
@@ -143,8 +161,8 @@ impl Places {
                     let (Some(result), Some(operand)) = (result, operand) else { return stays };
                     let start = self.of(operand).and_then(|place| place.offset.checked_add_unsigned(view.byte_offset));
                     let arena = self.of(operand).and_then(|place| place.arena.clone());
-                    // Our own tables list every view that is one.
-                    let absent = self.times.steps.is_empty();
+                    // Our own tables list every view that is one, but for those of what lies outside of the arena, as constants do.
+                    let absent = self.times.steps.is_empty() || self.of(operand).is_none();
                     let agrees = self.values.get(&result).map_or(absent, |place| Some(place.offset) == start);
                     if (stays || agrees)
                         && let (Some(offset), None) = (start, self.of(result))
@@ -261,8 +279,12 @@ fn entries(module: &Module) -> Entries {
     let mut found = Entries::default();
     for func in module.functions() {
         let name = module.sym_name(func).unwrap_or_default();
-        let ops = module.walk(func).into_iter();
-        found.extend(ops.filter_map(|op| Some(((name.to_owned(), module.origin(op, name)?), op))));
+        for op in module.walk(func) {
+            if let Some(number) = module.origin(op, name) {
+                // Of a fused operation and the first of its own, the outer one makes values that lie somewhere.
+                found.entry((name.to_owned(), number)).or_insert(op);
+            }
+        }
     }
     found
 }

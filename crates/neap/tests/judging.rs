@@ -132,6 +132,35 @@ fn our_own_tables_are_judged_in_the_order_of_their_plan() {
     assert!(code == 1 && err.contains("over"), "{err}");
 }
 
+/// Values within a fused operation are not made, and a table of ours has no row for them: it is judged on the graph after fusion.
+#[test]
+fn our_own_tables_of_fused_graphs_are_judged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = r#"func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %a = "tosa.exp"(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  %b = "tosa.tanh"(%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %k = "tosa.const"() {values = dense<1> : tensor<8x8xi8>} : () -> tensor<8x8xi8>
+  %s = "tosa.const_shape"() {values = dense<[64]> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %v = "tosa.reshape"(%k, %s) : (tensor<8x8xi8>, !tosa.shape<1>) -> tensor<64xi8>
+  %c = "neap.opaque"(%b, %x, %v) : (tensor<64xf32>, tensor<64xf32>, tensor<64xi8>) -> tensor<64xf32>
+  return %c : tensor<64xf32>
+}
+"#;
+    assert_eq!(neap_in(folder.path(), &["plan", "in.mlir", "-o", "plan.csv", "-o", "plan.json"], source).0, 0);
+    let csv = std::fs::read_to_string(folder.path().join("plan.csv")).expect("written");
+    assert!(!csv.contains("%a"), "`tosa.exp` was not fused: {csv}");
+    for table in ["plan.csv", "plan.json"] {
+        let (code, out, err) = neap_in(folder.path(), &["check", "in.mlir", table], source);
+        assert!(code == 0 && out.contains("after fusion, @main: accepted"), "{table}: {out}{err}");
+    }
+    // One that is wrong for both is refused for the graph as given.
+    let lines: Vec<&str> = csv.lines().collect();
+    let wrong = lines.iter().map(|line| if line.contains("%b") { line.replace("%b", "%a") } else { line.to_string() });
+    std::fs::write(folder.path().join("bad.csv"), wrong.collect::<Vec<_>>().join("\n")).expect("written");
+    let (code, out, err) = neap_in(folder.path(), &["check", "in.mlir", "bad.csv"], source);
+    assert!(code == 1 && out.is_empty() && err.contains("error"), "{out}{err}");
+}
+
 /// What a plan was made with stands in it: no flag has to be repeated, and one that says something else is told.
 #[test]
 fn a_plan_knows_its_profile() {

@@ -23,6 +23,11 @@ name = "t.move"
 role = "other"
 effects = [{read = {attr = "from"}}, {write = {attr = "var"}}]
 [[op]]
+name = "t.kernel"
+role = "opaque"
+effects = "none"
+body = {run = "kernel"}
+[[op]]
 name = "t.draw"
 role = "random"
 effects = [{write = "rng"}]
@@ -188,4 +193,30 @@ fn edges_grow_with_the_number_of_accesses() {
     let ((small, _), (large, unreduced)) = (count(2_000), count(20_000));
     assert!(large < 12 * small, "{small} edges for 2,000 operations, {large} for 20,000");
     assert_eq!(unreduced, 0);
+}
+
+/// A kernel reads the buffers among its operands, whatever bodies describe it; a loop that hands one to its body does not.
+#[test]
+fn kernels_with_bodies_read_buffers() {
+    let text = r#"
+func.func @main(%m: memref<4xi8>, %n: index, %f: tensor<i1>) {
+  "t.kernel"(%m) ({
+    "neap.yield"() : () -> ()
+  }) : (memref<4xi8>) -> ()
+  "neap.for"(%n, %m) ({
+  ^bb0(%i: index, %c: memref<4xi8>):
+    "neap.yield"() : () -> ()
+  }) : (index, memref<4xi8>) -> ()
+  return
+}
+"#;
+    let module = neap_ir::parse(text).expect("it is well formed");
+    let func = module.functions()[0];
+    let effects = FuncEffects::of(&module, &facts(), func);
+    let reads = |name: &str| {
+        let op = module.walk(func).into_iter().find(|op| module.op_name(*op) == name).expect("it is there");
+        effects.get(op).is_some_and(|all| all.values().any(|access| *access == Access::Read))
+    };
+    assert!(reads("t.kernel"));
+    assert!(!reads("neap.for"), "its body reads nothing");
 }

@@ -4,7 +4,7 @@
 //! runtime lies apart from all else: there is always room behind. Subgraphs are judged one by one; that they keep out of each other's
 //! way is looked at by the reader of the list.
 
-use super::{Place, Places, with_candidates};
+use super::{Graph, Place, Places, with_candidates};
 use crate::apply;
 use crate::cli::SourceFlags;
 use crate::drive::Setup;
@@ -35,7 +35,7 @@ pub(crate) fn judged(input: &Input, flags: &SourceFlags, setup: &Setup) -> Resul
     let profile = runtime.as_ref().unwrap_or(&setup.profile);
     apply::apply(&mut source, flags, profile, &setup.facts)?;
     let run = Run { facts: &setup.facts, profile, stop: &|| false, verify_each: true };
-    let mut planned = with_candidates(&source, run)?;
+    let mut planned = with_candidates(&source, run, Graph::Given)?;
     let mut places = Places::default();
     for (value, offset) in &offline.values {
         if let Some(offset) = *offset {

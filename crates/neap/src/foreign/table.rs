@@ -109,6 +109,11 @@ impl Columns {
 }
 
 impl Table {
+    /// Whether it is one that we wrote: those say at which steps operations run.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.rows.iter().any(|row| row.made.step.is_some())
+    }
+
     /// Reads a table.
     ///
     /// # Errors

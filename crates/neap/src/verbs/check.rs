@@ -10,7 +10,7 @@ use crate::cli::{Check, DimFlag, SourceFlags};
 use crate::contents::Names;
 use crate::drive::{self, Setup};
 use crate::exit::{Exit, Failure};
-use crate::foreign::{self, Table};
+use crate::foreign::{self, Graph, Table};
 use crate::input::{self, Input, Kind};
 use crate::progress::Progress;
 use crate::proofs;
@@ -236,8 +236,6 @@ fn table<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result
     let setup = Setup::new(&request.source, recorded.unwrap_or(original.kind.profile()))?;
     apply::apply(&mut source, &request.source, &setup.profile, &setup.facts)?;
     let run = Run { facts: &setup.facts, profile: &setup.profile, stop: &|| false, verify_each: true };
-    let about = |failure: Failure| Refused::In(original, 0, failure);
-    let (module, stated) = foreign::planned(&source, &table, run).map_err(about)?;
     let options = neap_check::Options {
         callees_have_arenas: setup.profile.own_arena_per_function,
         ignore_fingerprint: request.ignore_fingerprint,
@@ -245,8 +243,18 @@ fn table<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result
         ..neap_check::Options::default()
     };
     let note = contradiction(&request.source, recorded);
-    let text = accepted(&source, &module, &setup, &options).map_err(about)?;
-    lives(&module, &setup, &stated).map_err(about)?;
+    let judged = |graph: Graph| {
+        let (module, stated) = foreign::planned(&source, &table, run, graph)?;
+        let text = accepted(&source, &module, &setup, &options)?;
+        lives(&module, &setup, &stated)?;
+        Ok(text)
+    };
+    let text = judged(Graph::Given).or_else(|failure: Failure| {
+        // Ours may be a plan of the fused graph. If it is not right for that either, the given one is what the user knows.
+        let fused = table.is_ours().then(|| judged(Graph::Fused).ok()).flatten();
+        fused.map(|text| format!("after fusion, {text}")).ok_or(failure)
+    });
+    let text = text.map_err(|failure| Refused::In(original, 0, failure))?;
     Ok(note.map(|note| format!("note: {note}\n")).unwrap_or_default() + &text)
 }
 
