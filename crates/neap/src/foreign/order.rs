@@ -4,7 +4,7 @@
 //! takes no bytes) stand where room is left for them, in the order of the source. Whether the outcome means the same is for the checker.
 
 use crate::exit::Failure;
-use neap_ir::facts::{Facts, Role};
+use neap_ir::facts::{Facts, Role, Run};
 use neap_ir::{BlockId, Module, OpId, ValueId};
 use neap_passes::analysis::names::op_name;
 use neap_passes::callees::facts_of;
@@ -38,6 +38,9 @@ pub(super) fn set(module: &mut Module, facts: &Facts, times: &Times) -> Result<(
             for op in order {
                 let mut inside = step + u32::from(counts(module, facts, block, op));
                 step += length(module, facts, block, op);
+                if is_kernel(module, facts, op) {
+                    continue;
+                }
                 let bodies: Vec<BlockId> =
                     module.op_regions(op).iter().flat_map(|region| module.blocks(*region)).copied().collect();
                 for body in bodies {
@@ -58,10 +61,23 @@ fn counts(module: &Module, facts: &Facts, block: BlockId, op: OpId) -> bool {
 
 /// The steps of an operation and its bodies.
 fn length(module: &Module, facts: &Facts, block: BlockId, op: OpId) -> u32 {
-    let inner = module.walk(op).into_iter().filter(|inner| *inner != op);
-    let inner =
-        inner.filter(|inner| module.parent_block(*inner).is_some_and(|body| counts(module, facts, body, *inner)));
-    u32::from(counts(module, facts, block, op)) + inner.count() as u32
+    let mut steps = u32::from(counts(module, facts, block, op));
+    let mut kernels: FxHashSet<OpId> = FxHashSet::default();
+    for inner in std::iter::once(op).chain(module.walk(op)) {
+        let around = module.parent_op(inner).filter(|around| inner != op && kernels.contains(around));
+        if around.is_some() || is_kernel(module, facts, inner) {
+            kernels.insert(inner);
+        }
+        if inner != op && around.is_none() {
+            steps += u32::from(module.parent_block(inner).is_some_and(|body| counts(module, facts, body, inner)));
+        }
+    }
+    steps
+}
+
+/// Whether the bodies of an operation are no steps of the function's.
+fn is_kernel(module: &Module, facts: &Facts, op: OpId) -> bool {
+    facts_of(module, facts, op).body.run == Run::Kernel
 }
 
 fn ordered(module: &Module, facts: &Facts, times: &Times, block: BlockId, begin: u32) -> Result<Vec<OpId>, Failure> {
