@@ -69,7 +69,7 @@ fn again(module: &Module, op: OpId, graph: &str) -> Diagnostic {
         module.op_name(op)
     );
     error(what).help(
-        "plan without `rematerialize` for this file, or write the plan as .mlir, .memref.mlir, .h, .csv or .json, which hold the operations that run again",
+        "plan without `rematerialize` for this file, or write the plan as .mlir, .h, .csv or .json, which hold the operations that run again",
     )
 }
 

@@ -81,10 +81,14 @@ fn rename(module: &mut Module, op: OpId, copy: OpId) {
         let names = Attr::Array(renamed.collect());
         module.set_attr(copy, "neap.names", names);
     }
-    // What `neap.opaque` computes is known by its name alone, so it keeps it.
-    let name = module.attr(op, "neap.name").and_then(Attr::as_str).filter(|_| module.op_name(op) != "neap.opaque");
-    if let Some(name) = name.map(|name| Attr::str(&suffix(name))) {
-        module.set_attr(copy, "neap.name", name);
+    let name = module.attr(op, "neap.name").and_then(Attr::as_str).map(|name| Attr::str(&suffix(name)));
+    // What `neap.opaque` computes is known by its name alone: it keeps it, and its result has another one.
+    let opaque = module.op_name(op) == "neap.opaque";
+    let unnamed = module.attr(op, "neap.names").is_none() && module.data_results(op).len() == 1;
+    match name {
+        Some(name) if opaque && unnamed => module.set_attr(copy, "neap.names", Attr::Array(vec![name])),
+        Some(name) if !opaque => module.set_attr(copy, "neap.name", name),
+        _ => {}
     }
     for value in module.results(copy).to_vec() {
         let name = module.value(value).name.map(|name| base(module.text(name), AGAIN_SSA).to_owned());

@@ -258,7 +258,7 @@ fn prices(function: &Function) -> Option<String> {
 fn recomputed(function: &Function) -> Option<String> {
     let again = function.recomputed.as_ref()?;
     let Some((first, rest)) = again.values.split_first() else {
-        return Some(row("again", "nothing is computed again: the budget needs it not, or nothing helps"));
+        return Some(row("again", "nothing is computed again: it is not needed, or does not help"));
     };
     let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
     let text = format!(
