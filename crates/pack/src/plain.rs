@@ -62,13 +62,34 @@ impl Plain {
         let unit = bytes.iter().fold(0, |unit, &bytes| gcd(unit, rounded(bytes))).max(1);
         let size: Vec<u64> = bytes.iter().map(|&bytes| rounded(bytes) / unit).collect();
         let slack: Vec<u64> = bytes.iter().map(|&bytes| rounded(bytes) - bytes).collect();
+        let plain = Plain::over(items, size, slack, unit, sections, ranges);
+        // Items live in no step still lie somewhere.
+        let largest = problem.items().iter().map(|item| item.size).max().unwrap_or(0);
+        Plain { lower_bound: plain.lower_bound.max(largest), ..plain }
+    }
+
+    /// The same problem of `problem` over its finest sections.
+    pub(crate) fn finest(&self, problem: &Problem) -> Plain {
+        let spans: Vec<Span> = self.items.iter().map(|&id| problem.items()[id as usize].live).collect();
+        let (sections, ranges) = Sections::finest(&spans);
+        let plain = Plain::over(self.items.clone(), self.size.clone(), self.slack.clone(), self.unit, sections, ranges);
+        Plain { lower_bound: self.lower_bound, ..plain }
+    }
+
+    /// Items over sections.
+    fn over(
+        items: Vec<u32>,
+        size: Vec<u64>,
+        slack: Vec<u64>,
+        unit: u64,
+        sections: Sections,
+        ranges: Vec<(u32, u32)>,
+    ) -> Plain {
         let (from, to): (Vec<u32>, Vec<u32>) = ranges.into_iter().unzip();
         let load = loads(&from, &to, &size, sections.count());
         let floor = load.iter().copied().max().unwrap_or(0);
         let bound = bound(&from, &to, &slack, &load, unit);
-        // Items live in no step still lie somewhere.
-        let largest = problem.items().iter().map(|item| item.size).max().unwrap_or(0);
-        let lower_bound = bound.iter().copied().max().unwrap_or(0).max(largest);
+        let lower_bound = bound.iter().copied().max().unwrap_or(0);
         Plain { items, from, to, size, slack, load, unit, floor, bound, lower_bound, sections }
     }
 
@@ -77,14 +98,8 @@ impl Plain {
         let pick = |list: &[u64]| -> Vec<u64> { keep.iter().map(|&id| list[id as usize]).collect() };
         let span = |&id: &u32| Span::new(u64::from(self.from[id as usize]), u64::from(self.to[id as usize]));
         let (sections, ranges) = Sections::new(&keep.iter().map(span).collect::<Vec<_>>());
-        let (from, to): (Vec<u32>, Vec<u32>) = ranges.into_iter().unzip();
-        let (size, slack) = (pick(&self.size), pick(&self.slack));
-        let load = loads(&from, &to, &size, sections.count());
-        let floor = load.iter().copied().max().unwrap_or(0);
         let items = keep.iter().map(|&id| self.items[id as usize]).collect();
-        let bound = bound(&from, &to, &slack, &load, self.unit);
-        let lower_bound = bound.iter().copied().max().unwrap_or(0);
-        Plain { items, from, to, size, slack, load, unit: self.unit, floor, bound, lower_bound, sections }
+        Plain::over(items, pick(&self.size), pick(&self.slack), self.unit, sections, ranges)
     }
 
     /// For a capacity in bytes: up to which unit each item may reach, and the highest such one in each section.

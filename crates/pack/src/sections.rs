@@ -17,23 +17,35 @@ pub(crate) struct Sections {
 impl Sections {
     /// The sections of the non-empty ranges among `spans`, and each range in sections (empty ranges become `(0, 0)`).
     pub(crate) fn new(spans: &[Span]) -> (Sections, Vec<(u32, u32)>) {
+        Sections::cut(spans, false)
+    }
+
+    /// The same with a section between any two times at which something begins or ends, where something is live. Nothing more is decided by them, but a search that goes
+    /// along them meets other choices.
+    pub(crate) fn finest(spans: &[Span]) -> (Sections, Vec<(u32, u32)>) {
+        Sections::cut(spans, true)
+    }
+
+    fn cut(spans: &[Span], everywhere: bool) -> (Sections, Vec<(u32, u32)>) {
         let times = Times::new(spans);
         let count = times.count();
-        let mut begins = vec![false; count + 1];
-        let mut ends = vec![false; count + 1];
+        let mut begins = vec![0_u32; count + 1];
+        let mut ends = vec![0_u32; count + 1];
         for span in spans.iter().filter(|span| !span.is_empty()) {
-            begins[times.rank(span.begin)] = true;
-            ends[times.rank(span.end)] = true;
+            begins[times.rank(span.begin)] += 1;
+            ends[times.rank(span.end)] += 1;
         }
         let mut steps = Vec::new();
         let mut before = vec![0_u32; count + 1]; // sections strictly before a time
-        let mut begun = None;
+        let (mut begun, mut live) = (None, 0);
         for rank in 0..count {
-            if let Some(begin) = begun.filter(|_| ends[rank]) {
+            let cuts = everywhere && begins[rank] + ends[rank] > 0;
+            if let Some(begin) = begun.filter(|_| ends[rank] > 0 || cuts) {
                 steps.push(times.time(begin));
                 begun = None;
             }
-            if begins[rank] {
+            live = live + begins[rank] - ends[rank];
+            if begins[rank] > 0 || cuts && live > 0 {
                 begun = Some(rank);
             }
             before[rank] = steps.len() as u32;
@@ -113,15 +125,16 @@ mod tests {
                 .map(|_| (next(12), next(5)))
                 .map(|(b, l)| Span::new(b * scale, (b + l) * scale))
                 .collect();
-            let (sections, ranges) = Sections::new(&spans);
-            for (a, &(a_lo, a_hi)) in spans.iter().zip(&ranges) {
-                assert_eq!(a.is_empty(), a_lo >= a_hi);
-                let inside =
-                    (0..sections.count()).filter(|&s| a.begin <= sections.steps[s] && sections.steps[s] < a.end);
-                assert_eq!(inside.collect::<Vec<_>>(), (a_lo as usize..a_hi as usize).collect::<Vec<_>>());
-                for (b, &(b_lo, b_hi)) in spans.iter().zip(&ranges) {
-                    let steps = a.begin.max(b.begin) < a.end.min(b.end);
-                    assert_eq!(steps, a_lo.max(b_lo) < a_hi.min(b_hi), "{spans:?}");
+            for (sections, ranges) in [Sections::new(&spans), Sections::finest(&spans)] {
+                for (a, &(a_lo, a_hi)) in spans.iter().zip(&ranges) {
+                    assert_eq!(a.is_empty(), a_lo >= a_hi);
+                    let inside =
+                        (0..sections.count()).filter(|&s| a.begin <= sections.steps[s] && sections.steps[s] < a.end);
+                    assert_eq!(inside.collect::<Vec<_>>(), (a_lo as usize..a_hi as usize).collect::<Vec<_>>());
+                    for (b, &(b_lo, b_hi)) in spans.iter().zip(&ranges) {
+                        let steps = a.begin.max(b.begin) < a.end.min(b.end);
+                        assert_eq!(steps, a_lo.max(b_lo) < a_hi.min(b_hi), "{spans:?}");
+                    }
                 }
             }
         }

@@ -22,6 +22,8 @@ const LARGE_CORE: usize = 3_000;
 const MANY: usize = 50_000;
 /// Above this many pairs that share a section, nothing that lists them is run.
 const MANY_PAIRS: u64 = 400_000_000;
+/// Heights below the best that a sweep looks at, at most.
+const MOST_SWEPT: usize = 200;
 /// The same for the exact search, which keeps them in memory.
 const EXACT_PAIRS: u64 = 4_000_000;
 
@@ -85,11 +87,21 @@ fn search(run: &mut Run<'_, '_>, plain: &Plain) {
     if run.done() {
         return;
     }
-    let mut exact = (pairs <= EXACT_PAIRS).then(|| Restarts::new(plain));
+    let exact = (pairs <= EXACT_PAIRS).then(|| Restarts::new(plain));
+    let mut exact = match exact {
+        Some(exact) if plain.len() <= SMALL => Some(exact.with_finest(plain.finest(run.problem))),
+        other => other,
+    };
     if let Some(exact) = &mut exact {
         let fit = run.options.goal == Goal::Fit;
-        let share = if fit { run.left() / 2 } else { (200 * plain.len() as u64 + 50_000).min(run.left() / 2) };
-        ask(run, plain, exact, goal, share);
+        let share = (200 * plain.len() as u64 + 50_000).min(run.left() / 2);
+        if !ask(run, plain, exact, goal, share) && fit {
+            ask_finest(run, plain, exact, goal, 100 * plain.len() as u64);
+            let half = run.left() / 2;
+            if !run.done() {
+                ask(run, plain, exact, goal, half);
+            }
+        }
     }
     if plain.len() <= SMALL {
         noisy(run, plain);
@@ -207,6 +219,19 @@ fn ask(run: &mut Run<'_, '_>, plain: &Plain, exact: &mut Restarts<'_>, capacity:
     let before = exact.nodes();
     let answer = exact.ask(capacity, nodes / cost + 1, &mut |now| run.stop((now - before) * cost));
     run.nodes += (exact.nodes() - before) * cost;
+    book(run, plain, capacity, answer)
+}
+
+/// The same of the search over the finest sections.
+fn ask_finest(run: &mut Run<'_, '_>, plain: &Plain, exact: &mut Restarts<'_>, capacity: u64, nodes: u64) -> bool {
+    let before = exact.nodes();
+    let answer = exact.ask_finest(capacity, nodes);
+    run.nodes += exact.nodes() - before;
+    book(run, plain, capacity, answer)
+}
+
+/// Books an answer. Returns whether the question was settled.
+fn book(run: &mut Run<'_, '_>, plain: &Plain, capacity: u64, answer: Answer) -> bool {
     match answer {
         Answer::Found(offsets) => run.offer(plain.solution(run.problem, &offsets)),
         Answer::Exhausted => exhausted(run, plain, capacity),
@@ -224,7 +249,8 @@ fn exhausted(run: &mut Run<'_, '_>, plain: &Plain, capacity: u64) {
 }
 
 /// Rounds with budgets that double: half of it for the lowest height that is not disproved, the rest to bisect between
-/// that and the best; what was not settled within its share counts as impossible until the next round.
+/// that and the best; what was not settled within its share counts as impossible until the next round. Whether a height is
+/// reached is erratic near the least one, so each round ends with a short look at every height below the best.
 fn ladder(run: &mut Run<'_, '_>, plain: &Plain, exact: &mut Restarts<'_>) {
     let heights = Heights::new(plain);
     let mut budget = 200 * plain.len() as u64 + 100_000;
@@ -243,7 +269,28 @@ fn ladder(run: &mut Run<'_, '_>, plain: &Plain, exact: &mut Restarts<'_>) {
             }
             low = low.max(run.lower_bound.saturating_sub(1));
         }
+        sweep(run, plain, exact, &heights, budget / 2);
         budget *= 2;
+    }
+}
+
+/// Looks at every height below the best over the finest sections, lowest first.
+fn sweep(run: &mut Run<'_, '_>, plain: &Plain, exact: &mut Restarts<'_>, heights: &Heights, budget: u64) {
+    let best = run.height().unwrap_or(0);
+    let mut between = Vec::new();
+    let mut height = heights.above(run.lower_bound);
+    while height < best && between.len() < MOST_SWEPT {
+        between.push(height);
+        height = heights.above(height);
+    }
+    let nodes = (budget / between.len().max(1) as u64).max(60 * plain.len() as u64);
+    for height in between {
+        if run.done() || run.left() == 0 || run.stop(0) {
+            return;
+        }
+        if height > run.lower_bound && height < run.height().unwrap_or(0) {
+            ask_finest(run, plain, exact, height, nodes.min(run.left()));
+        }
     }
 }
 

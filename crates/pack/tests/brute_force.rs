@@ -44,26 +44,32 @@ fn collide(a: &Item, a_at: u64, b: &Item, b_at: u64) -> bool {
     bytes.clone().any(|byte| steps.clone().any(|step| holds(a, step, byte - a_at) && holds(b, step, byte - b_at)))
 }
 
-/// The first solution in which every region stays within `room`, if there is one.
-fn oracle(problem: &Problem, room: &[u64]) -> Option<Vec<Place>> {
-    let mut places = Vec::new();
-    extend(problem, room, &mut places).then_some(places)
+/// Places that the oracle tries before it gives a problem up: some two of a thousand have too many.
+const PATIENCE: u64 = 30_000_000;
+
+/// The oracle gave up.
+struct TooMany;
+
+/// Whether there is a solution in which every region stays within `room`.
+fn oracle(problem: &Problem, room: &[u64]) -> Result<bool, TooMany> {
+    extend(problem, room, &mut Vec::new(), &mut PATIENCE.clone())
 }
 
-fn extend(problem: &Problem, room: &[u64], places: &mut Vec<Place>) -> bool {
+fn extend(problem: &Problem, room: &[u64], places: &mut Vec<Place>, left: &mut u64) -> Result<bool, TooMany> {
     let index = places.len();
-    let Some(item) = problem.items().get(index) else { return true };
+    let Some(item) = problem.items().get(index) else { return Ok(true) };
     for region in problem.allowed_regions(ItemId(index as u32)) {
         let last = room[region.index()].checked_sub(item.size);
         for offset in 0..last.map_or(0, |last| last + 1) {
+            *left = left.checked_sub(1).ok_or(TooMany)?;
             places.push(Place { region, offset });
-            if permitted(problem, places) && extend(problem, room, places) {
-                return true;
+            if permitted(problem, places) && extend(problem, room, places, left)? {
+                return Ok(true);
             }
             places.pop();
         }
     }
-    false
+    Ok(false)
 }
 
 fn permitted(problem: &Problem, places: &[Place]) -> bool {
@@ -186,24 +192,27 @@ fn full_columns(random: &mut Random) -> Problem {
 
 /// The least height of a problem with one region, by the oracle. `found` is a height that a checked solution has, `floor` the most
 /// bytes held at one step; without a solution a single look at a roomy region decides.
-fn least_height(problem: &Problem, found: Option<u64>, floor: u64) -> Option<u64> {
-    match found {
-        Some(height) => (floor..=height).find(|&room| oracle(problem, &[room]).is_some()),
-        None => oracle(problem, &[ROOMY]).map(|_| ROOMY),
+fn least_height(problem: &Problem, found: Option<u64>, floor: u64) -> Result<Option<u64>, TooMany> {
+    let Some(height) = found else { return Ok(oracle(problem, &[ROOMY])?.then_some(ROOMY)) };
+    for room in floor..=height {
+        if oracle(problem, &[room])? {
+            return Ok(Some(room));
+        }
     }
+    Ok(None)
 }
 
 /// Bytes enough for whatever the random problems can ask, in nearly all cases.
 const ROOMY: u64 = 26;
 
 /// Solves and compares; returns whether the optimum is above the floor.
-fn compare(problem: &Problem, floor: u64) -> bool {
+fn compare(problem: &Problem, floor: u64) -> Result<bool, TooMany> {
     let options = Options { node_limit: 3_000_000, ..Options::default() };
     let outcome = solve(problem, &options, &mut |_| false);
     if let Some(solution) = &outcome.solution {
         assert_eq!(validate(problem, solution), Ok(()), "{problem:?}");
     }
-    match least_height(problem, outcome.height(), floor) {
+    Ok(match least_height(problem, outcome.height(), floor)? {
         Some(least) => {
             assert_eq!(outcome.height(), Some(least), "{problem:?}");
             assert_eq!((outcome.proof, outcome.lower_bound), (Proof::Optimal, least), "{problem:?}");
@@ -219,7 +228,7 @@ fn compare(problem: &Problem, floor: u64) -> bool {
             );
             false
         }
-    }
+    })
 }
 
 /// With one byte less than the optimum the answer is a proof that nothing fits.
@@ -237,7 +246,7 @@ fn refuses_below(problem: &Problem, least: u64) {
 #[test]
 fn agrees_with_every_assignment_of_offsets() {
     let mut random = Random(1);
-    let (mut seen, mut above, mut refused) = (0, 0, 0);
+    let (mut seen, mut above, mut refused, mut given_up) = (0, 0, 0, 0);
     for round in 0..rounds() {
         let bit = |bit: u64| round % 4 == 3 || round / 4 % 8 == bit;
         let kinds = Kinds {
@@ -254,17 +263,16 @@ fn agrees_with_every_assignment_of_offsets() {
         };
         match random_problem(&mut random, kinds) {
             None => refused += 1,
-            Some(problem) => {
-                let floor = plain_floor(&problem);
-                above += u64::from(compare(&problem, floor));
-                seen += 1;
-            }
+            Some(problem) => match compare(&problem, plain_floor(&problem)) {
+                Ok(is_above) => (seen, above) = (seen + 1, above + u64::from(is_above)),
+                Err(TooMany) => given_up += 1,
+            },
         }
     }
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{seen} problems, {above} with an optimum above the load, {refused} without a meaning")
-        .expect("written");
-    assert!(seen > rounds() / 2 && above > rounds() / 100);
+    let others = format!("{refused} without a meaning, {given_up} too large for the oracle");
+    writeln!(out, "{seen} problems, {above} with an optimum above the load, {others}").expect("written");
+    assert!(seen > rounds() / 2 && above > rounds() / 100 && given_up < 3 + rounds() / 300);
 }
 
 fn plain_floor(problem: &Problem) -> u64 {
@@ -275,20 +283,25 @@ fn plain_floor(problem: &Problem) -> u64 {
 #[test]
 fn full_columns_are_settled_either_way() {
     let mut random = Random(2);
-    let mut above = 0;
+    let (mut above, mut given_up) = (0, 0);
     for _ in 0..rounds() / 2 {
         let problem = full_columns(&mut random);
-        above += u64::from(compare(&problem, plain_floor(&problem)));
+        match compare(&problem, plain_floor(&problem)) {
+            Ok(is_above) => above += u64::from(is_above),
+            Err(TooMany) => given_up += 1,
+        }
     }
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{} full columns, {above} infeasible at the floor", rounds() / 2).expect("written");
+    let others = format!("{given_up} too large for the oracle");
+    writeln!(out, "{} full columns, {above} infeasible at the floor, {others}", rounds() / 2).expect("written");
     assert!(above > 0, "the family must contain infeasible problems");
+    assert!(given_up < 3 + rounds() / 300);
 }
 
 #[test]
 fn several_regions_are_filled_or_refused_as_the_oracle_says() {
     let mut random = Random(3);
-    let (mut fits, mut refused) = (0, 0);
+    let (mut fits, mut refused, mut given_up) = (0, 0, 0);
     for _ in 0..rounds() {
         let kinds = Kinds {
             regions: true,
@@ -302,7 +315,11 @@ fn several_regions_are_filled_or_refused_as_the_oracle_says() {
         let Some(problem) = random_problem(&mut random, kinds) else { continue };
         let room: Vec<u64> = problem.regions().iter().map(|region| region.capacity.expect("given")).collect();
         let outcome = solve(&problem, &Options { node_limit: 1_000_000, ..Options::default() }, &mut |_| false);
-        if oracle(&problem, &room).is_some() {
+        let Ok(is_solved) = oracle(&problem, &room) else {
+            given_up += 1;
+            continue;
+        };
+        if is_solved {
             assert_eq!(outcome.verdict, Verdict::Fits, "{problem:?}");
             assert_eq!(validate(&problem, &outcome.solution.expect("fits")), Ok(()), "{problem:?}");
             fits += 1;
@@ -311,8 +328,9 @@ fn several_regions_are_filled_or_refused_as_the_oracle_says() {
             refused += 1;
         }
     }
-    writeln!(std::io::stdout().lock(), "{fits} fit, {refused} do not").expect("written");
-    assert!(fits > 0 && refused > 0);
+    let others = format!("{given_up} too large for the oracle");
+    writeln!(std::io::stdout().lock(), "{fits} fit, {refused} do not, {others}").expect("written");
+    assert!(fits > 0 && refused > 0 && given_up < 3 + rounds() / 300);
 }
 
 #[test]

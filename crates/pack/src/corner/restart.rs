@@ -63,6 +63,8 @@ pub(crate) enum Answer {
 pub(crate) struct Restarts<'a> {
     plain: &'a Plain,
     search: Search,
+    /// The same problem over its finest sections.
+    finest: Option<(Plain, Search)>,
     seed: u64,
     /// The next turn and its node limit, by capacity: a question asked again goes on where it stopped.
     pending: FxHashMap<u64, (usize, u64)>,
@@ -70,12 +72,18 @@ pub(crate) struct Restarts<'a> {
 
 impl<'a> Restarts<'a> {
     pub(crate) fn new(plain: &'a Plain) -> Self {
-        Restarts { plain, search: Search::new(plain), seed: 0x5EED, pending: FxHashMap::default() }
+        Restarts { plain, search: Search::new(plain), finest: None, seed: 0x5EED, pending: FxHashMap::default() }
+    }
+
+    /// Gives the search the problem over its finest sections too, for [`Restarts::ask_finest`].
+    pub(crate) fn with_finest(self, finest: Plain) -> Self {
+        let search = Search::new(&finest);
+        Restarts { finest: Some((finest, search)), ..self }
     }
 
     /// Nodes spent so far.
     pub(crate) fn nodes(&self) -> u64 {
-        self.search.nodes
+        self.search.nodes + self.finest.as_ref().map_or(0, |(_, search)| search.nodes)
     }
 
     /// Looks for a packing within `capacity` bytes, spending at most about `nodes`; `stop` is asked between runs.
@@ -84,7 +92,7 @@ impl<'a> Restarts<'a> {
             return Answer::Exhausted;
         }
         self.search.set_capacity(self.plain, capacity);
-        let last = self.search.nodes.saturating_add(nodes);
+        let last = self.nodes().saturating_add(nodes);
         let items = self.plain.len() as u64;
         let (turns, first): (&[Turn], u64) =
             if self.plain.len() > LOOSE { (&LOOSE_TURNS, 24 * items) } else { (&TURNS, 2 * items + 16) };
@@ -92,8 +100,8 @@ impl<'a> Restarts<'a> {
         let (mut turn, mut limit) = self.pending.get(&capacity).copied().unwrap_or(fresh);
         loop {
             let (rule, weight, noise) = turns[turn % turns.len()];
-            let priority = self.priority(weight, noise);
-            let left = last.saturating_sub(self.search.nodes);
+            let priority = priority(self.plain, &self.search, weight, noise, &mut self.seed);
+            let left = last.saturating_sub(self.nodes());
             match self.search.run(rule, &priority, limit.min(left)) {
                 End::Found => return Answer::Found(self.search.state.offset.clone()),
                 End::Exhausted => return Answer::Exhausted,
@@ -105,7 +113,7 @@ impl<'a> Restarts<'a> {
                 }
                 limit += limit / 4;
             }
-            if self.search.nodes >= last || stop(self.search.nodes) {
+            if self.nodes() >= last || stop(self.nodes()) {
                 break;
             }
         }
@@ -116,39 +124,54 @@ impl<'a> Restarts<'a> {
     /// Short searches by size with much noise, which now and then succeed where long ones do not. Returns whether one did.
     fn short_runs(&mut self, last: u64) -> bool {
         (0..SHORT_RUNS).any(|_| {
-            let priority = self.priority(Weight::Size, 32);
-            let limit = (16 * self.plain.len() as u64).min(last.saturating_sub(self.search.nodes));
+            let priority = priority(self.plain, &self.search, Weight::Size, 32, &mut self.seed);
+            let limit = (16 * self.plain.len() as u64).min(last.saturating_sub(self.nodes()));
             self.search.run(Rule::Tightest, &priority, limit) == End::Found
         })
     }
 
-    fn priority(&mut self, weight: Weight, noise: u64) -> Vec<u64> {
-        let plain = self.plain;
-        let most = plain.size.iter().copied().max().unwrap_or(1).max(1);
-        let wide = plain.sections.count() as u64 + 1;
-        // Fractions of 2^20, whatever the units.
-        let scaled = |x: u64, most: u64| ((u128::from(x) << 20) / u128::from(most.max(1))) as u64;
-        let fullest = |cells: std::ops::Range<usize>| plain.load[cells].iter().copied().max().unwrap_or(0);
-        (0..plain.len())
-            .map(|id| {
-                let cells = plain.from[id] as usize..plain.to[id] as usize;
-                let (life, size) = (scaled(cells.len() as u64, wide), scaled(plain.size[id], most));
-                let base = match weight {
-                    Weight::Life => (life << 20) + size,
-                    Weight::LifeLoad => (life << 20) + scaled(fullest(cells), plain.floor),
-                    Weight::Degree => (scaled(self.search.state.degree(id), plain.len() as u64) << 20) + size,
-                    Weight::Size => (size << 20) + life,
-                    Weight::LoadArea => (scaled(fullest(cells), plain.floor) << 28) + ((life * size) >> 12),
-                };
-                base * (64 - noise + self.random(2 * noise + 1))
-            })
-            .collect()
+    /// Looks over the finest sections for a packing within `capacity` bytes, without noise: from one capacity to the next the choices differ enough.
+    pub(crate) fn ask_finest(&mut self, capacity: u64, nodes: u64) -> Answer {
+        let Some((finest, search)) = &mut self.finest else { return Answer::Limit };
+        if finest.lower_bound > capacity {
+            return Answer::Exhausted;
+        }
+        search.set_capacity(finest, capacity);
+        let priority = priority(finest, search, Weight::LifeLoad, 0, &mut self.seed);
+        match search.run(Rule::Ways, &priority, nodes) {
+            End::Found => Answer::Found(search.state.offset.clone()),
+            End::Exhausted => Answer::Exhausted,
+            End::Limit => Answer::Limit,
+        }
     }
+}
 
-    fn random(&mut self, below: u64) -> u64 {
-        self.seed ^= self.seed << 13;
-        self.seed ^= self.seed >> 7;
-        self.seed ^= self.seed << 17;
-        self.seed % below
-    }
+/// What candidates are ordered by, largest first: a weight, and noise on it in 64ths.
+fn priority(plain: &Plain, search: &Search, weight: Weight, noise: u64, seed: &mut u64) -> Vec<u64> {
+    let most = plain.size.iter().copied().max().unwrap_or(1).max(1);
+    let wide = plain.sections.count() as u64 + 1;
+    // Fractions of 2^20, whatever the units.
+    let scaled = |x: u64, most: u64| ((u128::from(x) << 20) / u128::from(most.max(1))) as u64;
+    let fullest = |cells: std::ops::Range<usize>| plain.load[cells].iter().copied().max().unwrap_or(0);
+    (0..plain.len())
+        .map(|id| {
+            let cells = plain.from[id] as usize..plain.to[id] as usize;
+            let (life, size) = (scaled(cells.len() as u64, wide), scaled(plain.size[id], most));
+            let base = match weight {
+                Weight::Life => (life << 20) + size,
+                Weight::LifeLoad => (life << 20) + scaled(fullest(cells), plain.floor),
+                Weight::Degree => (scaled(search.state.degree(id), plain.len() as u64) << 20) + size,
+                Weight::Size => (size << 20) + life,
+                Weight::LoadArea => (scaled(fullest(cells), plain.floor) << 28) + ((life * size) >> 12),
+            };
+            base * (64 - noise + random(seed, 2 * noise + 1))
+        })
+        .collect()
+}
+
+fn random(seed: &mut u64, below: u64) -> u64 {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    *seed % below
 }

@@ -24,6 +24,8 @@ pub(super) enum Rule {
     Narrowest,
     /// The one whose corner has the fewest candidates, then the lowest.
     Fewest,
+    /// The one whose corner has the fewest ways to go on, closing it included where the section has room to spare, then the lowest.
+    Ways,
 }
 
 /// How a search ended.
@@ -318,12 +320,17 @@ impl Search {
                 let room = |cell: usize| state.top[cell].saturating_sub(valley.level + state.waiting[cell]);
                 (cells.filter(|&cell| state.waiting[cell] > 0).map(room).min().unwrap_or(u64::MAX), valley.level)
             }
-            Rule::Fewest => {
+            Rule::Fewest | Rule::Ways => {
                 let left = |&&item: &&u32| !state.placed[item as usize] && state.to[item as usize] <= valley.to;
                 let right = |&&item: &&u32| !state.placed[item as usize] && state.from[item as usize] >= valley.from;
-                let lefts = state.starts.of(cells.start).iter().filter(left).count();
-                let rights = state.ends.of(cells.end).iter().filter(right).count();
-                (lefts.min(rights) as u64, valley.level)
+                let lefts = state.starts.of(cells.start).iter().filter(left).count() as u64;
+                let rights = state.ends.of(cells.end).iter().filter(right).count() as u64;
+                if rule == Rule::Fewest {
+                    return (lefts.min(rights), valley.level);
+                }
+                let spare = |cell: usize| u64::from(valley.level + state.waiting[cell] < state.top[cell]);
+                let ways = (2 * lefts + spare(cells.start)).min(2 * rights + spare(cells.end - 1));
+                (ways, valley.level)
             }
         }
     }
