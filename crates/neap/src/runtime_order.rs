@@ -99,7 +99,7 @@ pub fn find(template: &Template, planned: &Module, setup: &Setup) -> Result<Foun
 
 /// The peak of the file's graph in an order of its nodes, with what can be shared in it.
 fn peak(file: &Outline, template: &Template, setup: &Setup, order: &[usize]) -> Result<u64, Failure> {
-    let mut module = template.source.clone();
+    let mut module = template.source().clone();
     let broken = |diagnostic: Diagnostic| Failure::new(Exit::Input, vec![diagnostic]);
     let missing = || broken(Diagnostic::error(Span::default(), "the model has no function @main"));
     let func = module.symbol("main").ok_or_else(missing)?;

@@ -13,8 +13,7 @@ use neap_ir::{Attr, Module, Span, plan};
 pub struct Template {
     /// The file.
     pub input: Input,
-    /// Its module, with flags and profile.
-    pub source: Module,
+    source: Option<Module>,
 }
 
 impl Template {
@@ -34,7 +33,17 @@ impl Template {
     pub fn of(input: Input, module: Module, flags: &SourceFlags, setup: &Setup) -> Result<Template, Failure> {
         let mut source = module;
         apply::apply(&mut source, flags, &setup.profile, &setup.facts)?;
-        Ok(Template { input, source })
+        Ok(Template { input, source: Some(source) })
+    }
+
+    /// An NPU graph alone: what is written into it is judged on the graph itself.
+    pub fn graph(input: Input) -> Template {
+        Template { input, source: None }
+    }
+
+    /// Its module, with flags and profile.
+    pub fn source(&self) -> &Module {
+        self.source.as_ref().unwrap_or_else(|| unreachable!("only NPU graphs go without"))
     }
 
     /// The template, if there is one of a kind.
@@ -52,9 +61,10 @@ impl Template {
     /// The function whose fingerprint is another one.
     pub fn is_of(&self, planned: &Module) -> Result<(), Failure> {
         let mut wrong = Vec::new();
-        for func in self.source.functions() {
-            let name = self.source.sym_name(func).unwrap_or_default();
-            let here = neap_ir::fingerprint(&self.source, func);
+        let source = self.source();
+        for func in source.functions() {
+            let name = source.sym_name(func).unwrap_or_default();
+            let here = neap_ir::fingerprint(source, func);
             let there =
                 planned.symbol(name).and_then(|func| planned.attr(func, plan::FINGERPRINT)).and_then(Attr::as_str);
             if there != Some(&here) {

@@ -244,7 +244,7 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
         Writer::Tflite => {
             let template = Template::wanted(with.template, Kind::Tflite)?;
             let options = neap_emit::tflite::Options { offsets: with.offsets };
-            neap_emit::tflite::write(&template.input.bytes, &template.source, &planned.module, options)
+            neap_emit::tflite::write(&template.input.bytes, template.source(), &planned.module, options)
                 .map_err(refused)?
         }
         Writer::Onnx => {

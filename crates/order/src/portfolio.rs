@@ -1,7 +1,7 @@
 //! The portfolio: several cheap orders of one model, the best of them.
 //!
-//! The input's order, greedy by net change with updated keys, the same with loads on demand and by cones, greedy backwards, depth-first by subtree,
-//! each also with ops sunk to their first reader; with classes, the orders that know none of them as far as the classes let them. O((V + E) log V). Never worse than the input's order.
+//! The input's order, greedy by net change with updated keys, greedy backwards, depth-first by subtree, each also with ops sunk to their first
+//! reader; with classes, greedy with loads on demand, and the input's order, the depth-first one and one by cones as far as the classes let them. O((V + E) log V). Never worse than the input's order.
 
 use crate::ids::OpId;
 use crate::model::{self, Model};
@@ -28,20 +28,16 @@ pub(crate) fn orders(model: &Model, input: &[u32], latency_weight: u8) -> Vec<(i
     let mut pool = vec![input.to_vec()];
     pool.extend(greedy::order(model, &path, latency_weight));
     let depth_first = subtree::order(model, &topo);
-    let few = !model.limits.is_empty() || model.n <= MANY_OPS;
-    if few {
+    if !model.limits.is_empty() {
         pool.extend(greedy::on_demand(model, &path));
-    }
-    let by_cone = few.then(|| cones::order(model, &topo, &depth_first)).flatten();
-    if model.limits.is_empty() {
-        pool.extend(by_cone);
-    } else {
         // The classes decide when an op may run; which of those that may comes from an order made without them.
+        let by_cone = cones::order(model, &topo, &depth_first);
         for wish in [Some(input), Some(&*depth_first), by_cone.as_deref()].into_iter().flatten() {
             let mut rank = vec![0; model.n];
             wish.iter().enumerate().for_each(|(k, v)| rank[*v as usize] = k as u32);
             pool.extend(greedy::by_rank(model, &rank));
         }
+        pool.extend(by_cone);
     }
     if !model.constrained() {
         pool.push(depth_first);

@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 /// Ops at the peak whose flow bound is computed.
 const MOST_PEAK_OPS: usize = 12;
 /// And at most so many times the ops of the graph.
-const PEAK_WORK: usize = 400_000;
+const PEAK_WORK: usize = 200_000;
 /// How beams are led at each width: backwards or not, which of equal states go first, whether only peaks up to the bound are alike.
 const BEAMS: [(bool, Ties, bool); 4] =
     [(false, Ties::Op, true), (true, Ties::Op, true), (false, Ties::Op, false), (false, Ties::Age, true)];

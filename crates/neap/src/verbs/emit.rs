@@ -55,7 +55,7 @@ pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Fai
     let template = file.map(|file| Template::new(file, &common.source, &setup)).transpose()?;
     if let Some(template) = &template {
         template.is_of(&planned.module)?;
-        drive::accepted(&template.source, &planned.module, &setup, false)?;
+        drive::accepted(template.source(), &planned.module, &setup, false)?;
     }
     let found = runtime_order::report(template.as_ref(), &mut planned, &setup);
     let node_order = found.as_ref().map(|found| found.order.as_slice());

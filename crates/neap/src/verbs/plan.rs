@@ -93,7 +93,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
         let flags = &common.source;
         let priced = !(flags.keep.is_empty() && flags.pins.is_empty() && flags.external.is_empty());
-        before = (priced || written_into).then(|| module.clone());
+        before = (priced || (written_into && input.kind != Kind::Npu)).then(|| module.clone());
         let mut planned = buckets::run(&job, module, &progress)?;
         // What a limit cut short says nothing of prices.
         let limited = progress.limit_hit() || !priced;
@@ -126,6 +126,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
             template.is_of(&planned.module)?;
             Some(template)
         }
+        None if needed && input.kind == Kind::Npu => Some(Template::graph(input.clone())),
         None if wanted => {
             before.map(|module| Template::of(input.clone(), module, &common.source, &setup)).transpose()?
         }
