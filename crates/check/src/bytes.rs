@@ -154,6 +154,19 @@ impl<'a, 'b> Bytes<'a, 'b> {
         }
     }
 
+    /// How many values are kept for whoever reads after the run.
+    pub(crate) fn kept_so_far(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Has bodies that may not have run leave what they keep: whoever reads it after the run knows that they ran, and nothing may have written there
+    /// since. Bodies that exclude each other are not told apart: what each of them keeps has bytes of its own.
+    pub(crate) fn keep_again(&mut self, from: usize, step: u32) {
+        for (value, rope) in self.kept.get(from..).unwrap_or_default().to_vec() {
+            self.write(value, &rope, Stamp { value: Some(value), op: None, step });
+        }
+    }
+
     /// Compares the bytes of a value with what it is.
     fn read(&mut self, value: ValueId, rope: &Rope, reader: &dyn Fn() -> String, step: u32, wraps: &Wraps) {
         let Some(home) = self.home(value) else { return };

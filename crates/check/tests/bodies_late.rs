@@ -195,3 +195,30 @@ fn gathered_results_keep_the_trips_before() {
         |v| matches!(v, Violation::Overwritten { value, reader, .. } if value == "`%r`" && reader.contains("next trip")),
     );
 }
+
+/// What a branch keeps is there after the run, if the branch ran: nothing may be written over it later.
+#[test]
+fn what_a_branch_keeps_stays_to_the_end() {
+    let text = |plan: bool, last: i64| {
+        let at = |at: i64| if plan { format!(", neap.offsets = array<i64: {at}>") } else { String::new() };
+        let (a, t, u, b, z) = (at(0), at(8), at(8), at(16), at(last));
+        let on = |text: &str| if plan { text.to_owned() } else { String::new() };
+        format!(
+            r#"func.func @main(%p: tensor<1xi1> {{neap.io = "external"}}, %x: tensor<8xi8> {{neap.io = "external"}}) -> tensor<8xi8>{} {{
+  %b = "scf.if"(%p) ({{
+    %a = "neap.opaque"(%x) {{kind = "f", neap.keep{a}}} : (tensor<8xi8>) -> tensor<8xi8>
+    %t = "neap.opaque"(%a) {{kind = "g"{t}}} : (tensor<8xi8>) -> tensor<8xi8>
+    "scf.yield"(%t) : (tensor<8xi8>) -> ()
+  }}, {{
+    %u = "neap.opaque"(%x) {{kind = "h"{u}}} : (tensor<8xi8>) -> tensor<8xi8>
+    "scf.yield"(%u) : (tensor<8xi8>) -> ()
+  }}) {{n = 1 : i64{b}}} : (tensor<1xi1>) -> tensor<8xi8>
+  %z = "neap.opaque"(%b) {{kind = "i"{z}}} : (tensor<8xi8>) -> tensor<8xi8>
+  return %z : tensor<8xi8>
+}}"#,
+            on(" attributes {neap.peak = 24 : i64, neap.arena_bytes = 32 : i64}"),
+        )
+    };
+    accepted(&text(false, 24), &text(true, 24));
+    refused(&text(false, 0), &text(true, 0), |v| matches!(v, Violation::Overwritten { value, .. } if value == "`%a`"));
+}

@@ -56,6 +56,7 @@ impl<'a> Machine<'a, '_> {
             }
             bytes.fork();
         }
+        let kept = self.bytes.as_ref().map_or(0, |bytes| bytes.kept_so_far());
         for region in m.op_regions(op).to_vec() {
             let [body] = m.blocks(region) else {
                 if m.blocks(region).is_empty() {
@@ -84,6 +85,9 @@ impl<'a> Machine<'a, '_> {
         }
         if let Some(bytes) = &mut self.bytes {
             bytes.join();
+            if !certain {
+                bytes.keep_again(kept, self.step);
+            }
         }
         if once && yields.len() == 1 {
             done.into_iter().for_each(|done| self.state.commit(done));
