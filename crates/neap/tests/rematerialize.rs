@@ -175,6 +175,24 @@ fn what_cannot_be_reached_is_said_with_the_operation_that_forbids_it() {
     assert!(!err.contains("computing values again"), "{err}");
 }
 
+/// Beside a join, a part that lies in it takes no bytes of its own.
+#[test]
+fn a_part_beside_its_join_is_not_counted_twice() {
+    let folder = folder();
+    let graph = r#"func.func @main(%x: tensor<100xi8>) -> tensor<256xi8> {
+  %a = "neap.opaque"(%x) {kind = "a"} : (tensor<100xi8>) -> tensor<1000xi8>
+  %b = "neap.opaque"(%x) {kind = "b"} : (tensor<100xi8>) -> tensor<1000xi8>
+  %j = "tosa.concat"(%a, %b) <{axis = 0 : i32}> : (tensor<1000xi8>, tensor<1000xi8>) -> tensor<2000xi8>
+  %y = "neap.opaque"(%a, %j) {kind = "y"} : (tensor<1000xi8>, tensor<2000xi8>) -> tensor<256xi8>
+  return %y : tensor<256xi8>
+}
+"#;
+    std::fs::write(folder.path().join("join.mlir"), graph).expect("it can be written");
+    let (code, _, err) = neap(folder.path(), &["plan", "join.mlir", "--budget", "2100"]);
+    let own = "neap.opaque (%y) holds 2,256 B by itself, whatever is computed again";
+    assert!(code == 3 && err.contains("floor 2256 > 2100") && err.contains(own), "{err}");
+}
+
 #[test]
 fn other_things_that_help_have_their_price() {
     let folder = folder();

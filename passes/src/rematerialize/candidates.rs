@@ -275,14 +275,21 @@ impl View<'_, '_> {
 pub(super) fn floor(module: &Module, flow: &Flow<'_>) -> (u64, Option<OpId>) {
     let held: Vec<Slot> = flow.values.iter().map(|(slot, _)| slot).filter(|slot| is_held(flow, *slot)).collect();
     let scratch: FxHashMap<OpId, u64> = flow.scratch.iter().map(|scratch| (scratch.op, scratch.bytes)).collect();
+    let (parts, wholes) = joined(module, flow);
     let mut most = (0, None);
     for (_, entry) in flow.timeline.iter().filter(|(_, entry)| entry.kind == Kind::Step && entry.bodies.is_empty()) {
         let mut seen: FxHashSet<Slot> = held.iter().copied().collect();
         let mut bytes = held.iter().map(|slot| flow.values.info(*slot).bytes).fold(0, u64::saturating_add);
         let spared = spared(module, flow, entry.op);
         let touched = module.operands(entry.op).chain(module.results(entry.op).iter().copied());
-        for slot in touched.filter_map(|value| flow.values.slot(value)) {
-            let owner = flow.values.owner(slot);
+        let owners: Vec<Slot> =
+            touched.filter_map(|value| flow.values.slot(value)).map(|slot| flow.values.owner(slot)).collect();
+        // Beside a whole, a part may lie in it.
+        let beside = |owner: Slot| owners.iter().any(|other| *other != owner && wholes.contains(other));
+        for &owner in &owners {
+            if !joins(module, entry.op) && parts.contains(&owner) && beside(owner) {
+                continue;
+            }
             if flow.values.home(owner) == Home::Arena && seen.insert(owner) {
                 bytes = bytes.saturating_add(flow.values.info(owner).bytes);
             }
@@ -294,6 +301,23 @@ pub(super) fn floor(module: &Module, flow: &Flow<'_>) -> (u64, Option<OpId>) {
         }
     }
     most
+}
+
+fn joins(module: &Module, op: OpId) -> bool {
+    !module.places(op, neap_ir::plan::MAY_PLACE).is_empty()
+}
+
+/// What may be laid into something else, and what something may be laid into.
+fn joined(module: &Module, flow: &Flow<'_>) -> (FxHashSet<Slot>, FxHashSet<Slot>) {
+    let (mut parts, mut wholes) = (FxHashSet::default(), FxHashSet::default());
+    let owner = |value: ValueId| flow.values.slot(value).map(|slot| flow.values.owner(slot));
+    for (_, entry) in flow.timeline.iter() {
+        for part in module.places(entry.op, neap_ir::plan::MAY_PLACE) {
+            parts.extend(module.data_operands(entry.op).nth(part.operand as usize).and_then(owner));
+            wholes.extend(module.data_results(entry.op).first().copied().and_then(owner));
+        }
+    }
+    (parts, wholes)
 }
 
 fn is_held(flow: &Flow<'_>, slot: Slot) -> bool {
