@@ -136,10 +136,10 @@ impl Pass for Reorder {
         if !cx.profile.honours_order && options.order == OrderMode::Search {
             options.order = OrderMode::Input;
         }
-        if options.order == OrderMode::Search {
-            options.alternatives = ALTERNATIVES;
-        }
         let before = flow(module, func, cx)?;
+        if options.order == OrderMode::Search {
+            options.alternatives = ALTERNATIVES.min(choose::tries(&before));
+        }
         if before.timeline.bodies.len() > 1 {
             // Of nested bodies the solver knows an estimate: none that a budget could be compared with.
             options.budget = None;

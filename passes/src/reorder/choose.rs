@@ -23,6 +23,11 @@ const PACK_EFFORT: u64 = 2_000_000;
 /// So many operations are written and packed again at most, over all candidates.
 const MOST_WORK: usize = 40_000;
 
+/// How many candidates of a function are written and packed again.
+pub(super) fn tries(before: &Flow<'_>) -> usize {
+    MOST_WORK / before.timeline.entries.len().max(1)
+}
+
 /// What the choice is made with.
 pub(super) struct Choice<'a, 'f> {
     /// The function before anything was written.
@@ -49,7 +54,7 @@ impl<'f> Choice<'_, 'f> {
         decisions: &mut [Decision],
         after: &mut Flow<'f>,
     ) -> Result<bool, Diagnostic> {
-        let tries = MOST_WORK / self.before.timeline.entries.len().max(1);
+        let tries = tries(self.before);
         let exact = self.before.timeline.bodies.len() == 1;
         // The comparison with the listed order is owed where the solver only estimates.
         let tries = if exact { tries } else { tries.max(1) };
