@@ -48,7 +48,7 @@ impl Tally {
 }
 
 /// Parts that can be run alone; all but `budgets` need no folder of models.
-pub(crate) const ALONE: [&str; 3] = ["browser", "budgets", "wheel"];
+pub(crate) const ALONE: [&str; 4] = ["browser", "budgets", "own", "wheel"];
 
 /// Runs all comparisons, or one part.
 pub(crate) fn run(install: bool, only: Option<&str>) -> Outcome {
@@ -66,6 +66,7 @@ pub(crate) fn run(install: bool, only: Option<&str>) -> Outcome {
         match only {
             "browser" => browser::run(&mut tally)?,
             "budgets" => budgets::run(&shared()?, &mut tally)?,
+            "own" => own(&mut tally)?,
             "wheel" => wheel::run(&mut tally)?,
             _ => unreachable!("clap knows the parts"),
         }
