@@ -217,5 +217,14 @@ fn note(help: &Help) -> String {
         _ => String::new(),
     };
     let fits = if help.fits { ", which fits" } else { "" };
+    if matches!(help.kind, HelpKind::Kept | HelpKind::Lock) {
+        // Priced by the order alone: what else it would allow is not looked for.
+        return format!(
+            "{about}{}: at least {} B less, at most {} B then{fits}",
+            help.what,
+            own(help.saves),
+            own(help.needs)
+        );
+    }
     format!("{about}{}: {} B less{price}, {} B then{fits}", help.what, own(help.saves), own(help.needs))
 }

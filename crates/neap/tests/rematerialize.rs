@@ -202,6 +202,8 @@ fn other_things_that_help_have_their_price() {
     let summary = missed(folder.path(), &["plan", "kept.mlir", "--budget", "2500", "--summary=json"]);
     let found = helps(&summary, "kept");
     assert!(found.iter().any(|help| help["what"] == "give up that %b is kept to the end"), "{summary}");
+    let (_, _, err) = neap(folder.path(), &["plan", "kept.mlir", "--budget", "2500"]);
+    assert!(err.contains("would help: give up that %b is kept to the end: at least "), "{err}");
     let flag = missed(folder.path(), &["plan", "skip.mlir", "--keep", "%b", "--budget", "2500", "--summary=json"]);
     let [one] = helps(&flag, "flag")[..] else { panic!("{}", flag["missed"]) };
     let without = json(folder.path(), &["plan", "skip.mlir", "--summary=json"]);
