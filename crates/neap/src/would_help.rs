@@ -7,7 +7,7 @@
 mod arenas;
 mod estimates;
 
-use crate::cli::Common;
+use crate::cli::{Common, SourceFlags};
 use crate::demands::Unmet;
 use crate::drive::{self, Job, Reproducer, Tried};
 use crate::prices;
@@ -30,6 +30,7 @@ pub fn add(job: &Job<'_>, module: &Module, tried: &mut Tried, progress: &Progres
     let again = whole.then(|| recomputed(job, module, &summary, progress)).flatten();
     let prices = priced(job, module, tried, progress);
     let flags = flags(job, module, &summary, progress);
+    let shared = shared(job, module, progress);
     progress.clear();
     let mut missed = Vec::new();
     for unmet in &mut tried.unmet {
@@ -45,6 +46,7 @@ pub fn add(job: &Job<'_>, module: &Module, tried: &mut Tried, progress: &Progres
                 helps.extend(values(unmet, again, found));
             }
             helps.extend(demands(unmet, function, &prices));
+            helps.extend(shared.as_ref().and_then(twin).and_then(|twin| reuse(unmet, &twin)));
             helps.extend(flags.as_ref().and_then(twin).iter().flat_map(|twin| without(unmet, twin)));
         } else {
             helps.extend(arenas::other(unmet, function));
@@ -104,8 +106,11 @@ fn once_more(
     drive::tried(&job, module.clone(), progress).ok().filter(|_| !progress.limit_hit())
 }
 
-/// What lock edges and kept values cost at the peak.
+/// What lock edges and kept values cost at the peak. Where nothing is reused, that says all.
 fn priced(job: &Job<'_>, module: &Module, tried: &Tried, progress: &Progress<'_>) -> Vec<Priced> {
+    if job.common.source.no_reuse {
+        return Vec::new();
+    }
     if job.common.remarks || progress.limit_hit() {
         return tried.planned.prices.clone();
     }
@@ -123,6 +128,29 @@ fn flags(job: &Job<'_>, module: &Module, summary: &Summary, progress: &Progress<
     let mut priced = summary.clone();
     prices::add(job, module, &mut priced, progress).ok()?;
     Some(priced)
+}
+
+/// The plan in which values share bytes, where that was forbidden.
+fn shared(job: &Job<'_>, module: &Module, progress: &Progress<'_>) -> Option<Summary> {
+    if !job.common.source.no_reuse || progress.limit_hit() {
+        return None;
+    }
+    progress.label("what --no-reuse costs".to_owned());
+    let source = SourceFlags { no_reuse: false, ..job.common.source.clone() };
+    once_more(job, Common { source, ..job.common.clone() }, job.pipeline, module, progress)?.planned.summary
+}
+
+/// What it is worth that values share bytes.
+fn reuse(unmet: &Unmet, shared: &Function) -> Option<Help> {
+    let needs = shared.plan.arena;
+    let saves = unmet.needed.checked_sub(needs).filter(|saves| *saves > 0)?;
+    Some(flag("give up --no-reuse".to_owned(), saves, needs, unmet))
+}
+
+/// A flag that could be left out.
+fn flag(what: String, saves: u64, needs: u64, unmet: &Unmet) -> Help {
+    let fits = needs <= unmet.budget;
+    Help { kind: HelpKind::Flag, what, saves, needs, fits, price: None, unit: None, estimate: false }
 }
 
 /// All values that are worth it together, in words.
@@ -195,15 +223,9 @@ fn demands(unmet: &Unmet, function: &Function, prices: &[Priced]) -> Vec<Help> {
 /// Flags that hold bytes.
 fn without(unmet: &Unmet, priced: &Function) -> Vec<Help> {
     let worth = priced.prices.iter().filter_map(|price| Some((price, u64::try_from(price.bytes).ok()?)));
-    let help = |(price, saves): (&crate::summary::Price, u64)| Help {
-        kind: HelpKind::Flag,
-        what: format!("give up --{} {}", price.flag, price.value),
-        saves,
-        needs: unmet.needed.saturating_sub(saves),
-        fits: unmet.needed.saturating_sub(saves) <= unmet.budget,
-        price: None,
-        unit: None,
-        estimate: false,
+    let help = |(price, saves): (&crate::summary::Price, u64)| {
+        let what = format!("give up --{} {}", price.flag, price.value);
+        flag(what, saves, unmet.needed.saturating_sub(saves), unmet)
     };
     worth.filter(|(_, saves)| *saves > 0).take(MOST).map(help).collect()
 }

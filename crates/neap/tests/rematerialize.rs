@@ -210,6 +210,16 @@ fn other_things_that_help_have_their_price() {
     let less = |summary: &Value| summary["functions"][0]["plan"]["arena"].as_u64().expect("bytes");
     assert_eq!(one["what"], "give up --keep %b");
     assert_eq!(one["saves"].as_u64(), Some(less(&flag) - less(&without)));
+    // Where nothing shares bytes, each value is kept by that flag alone; and a result is the caller's, whom nobody can ask to give it up.
+    let own = missed(folder.path(), &["plan", "skip.mlir", "--no-reuse", "--budget", "2500", "--summary=json"]);
+    let [one] = helps(&own, "flag")[..] else { panic!("{}", own["missed"]) };
+    assert_eq!((&one["what"], one["needs"].as_u64()), (&"give up --no-reuse".into(), Some(less(&without))));
+    assert!(helps(&own, "kept").is_empty(), "{}", own["missed"]);
+    let results = SKIP.replace("return %y : tensor<1000xi8>", "return %y, %b : tensor<1000xi8>, tensor<1000xi8>");
+    let results = results.replace("-> tensor<1000xi8> {", "-> (tensor<1000xi8>, tensor<1000xi8>) {");
+    std::fs::write(folder.path().join("results.mlir"), results).expect("it can be written");
+    let summary = missed(folder.path(), &["plan", "results.mlir", "--budget", "2500", "--summary=json"]);
+    assert!(helps(&summary, "kept").is_empty(), "{summary}");
     // Two arenas: what is moved makes room in one, and takes it in the other.
     let arenas = ["--arena", "fast=4KiB", "--arena", "slow=8KiB"];
     let two = [&["plan", "skip.mlir"][..], &arenas, &["--budget", "@fast=2500", "--summary=json"]].concat();

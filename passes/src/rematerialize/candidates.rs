@@ -1,6 +1,6 @@
 //! What could be computed again instead of being held at a step.
 //!
-//! A storage is in the way if the operation of the step touches none of it, and values in it are read later. It goes if every such value
+//! A storage is in the way if the operation of the step touches none of it, or copies it into a whole, and values in it are read later. It goes if every such value
 //! is computed once more before the first late reader, from what is there anyway at that time. How far back the computation goes is a choice: what
 //! it starts from is kept longer, which costs bytes at the step unless it is live there in any case. So for each storage there
 //! are several candidates, each with the bytes that it takes from the step and with its price.
@@ -113,14 +113,19 @@ impl View<'_, '_> {
             let value = info.value;
             let block = self.flow.timeline.body(info.body).block;
             let (_, now) = *path.iter().find(|(around, _)| *around == block)?;
-            if matches!(info.site, Site::Result(def, _) if def == now) {
-                return None;
+            match info.site {
+                Site::Result(def, _) if def == now => return None,
+                // Not made yet: what will lie in these bytes is made from what is there then.
+                Site::Result(def, _) if def > now => continue,
+                _ => {}
             }
             let mut uses = Vec::new();
             for usage in self.module.value(value).uses() {
                 let reader = self.outer(usage.op, block)?;
                 match reader.cmp(&now) {
                     std::cmp::Ordering::Less => {}
+                    // Made again, a part may lie in its whole.
+                    std::cmp::Ordering::Equal if self.joins(usage.op, value) => uses.push((*usage, reader)),
                     std::cmp::Ordering::Equal => return None,
                     std::cmp::Ordering::Greater => uses.push((*usage, reader)),
                 }
@@ -141,6 +146,12 @@ impl View<'_, '_> {
             late.readers.extend(uses.iter().map(|(_, reader)| *reader));
         }
         late
+    }
+
+    /// Whether a value may be written straight into what an operation makes of it.
+    fn joins(&self, op: OpId, value: ValueId) -> bool {
+        let parts = self.module.places(op, neap_ir::plan::MAY_PLACE);
+        parts.iter().any(|part| self.module.data_operands(op).nth(part.operand as usize) == Some(value))
     }
 
     /// The operation of a block that is `op` or holds it.

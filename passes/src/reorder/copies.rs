@@ -16,8 +16,7 @@ use std::ops::ControlFlow;
 /// So many joins are priced at most, those that copy most.
 const MOST: usize = 6;
 
-/// Nodes for one price, and operations times prices for all.
-const EFFORT: u64 = 200_000;
+/// Operations times prices for all.
 const MOST_WORK: usize = 200_000;
 
 /// A join that copies some of its parts.
@@ -39,7 +38,7 @@ pub(super) fn explain(
 ) {
     // Of nested bodies the solver knows an estimate.
     let [decision] = decisions else { return };
-    let options = Options { effort: options.effort.min(EFFORT), alternatives: 0, budget: None, ..options.clone() };
+    let options = super::costs::short(options);
     let prices = MOST.min(MOST_WORK / decision.order.len().max(1));
     for join in joins(decision).into_iter().take(prices) {
         if (cx.stop)() {

@@ -20,9 +20,13 @@ use std::ops::ControlFlow;
 /// So many edges and so many values are priced at most, those nearest to the peak.
 const MOST: usize = 12;
 
-/// Nodes for one price, and operations times prices for all.
+/// Nodes for one price.
 const EFFORT: u64 = 200_000;
+/// Operations times prices for all.
 const MOST_WORK: usize = 2_000_000;
+
+/// The attribute that keeps a value.
+const KEEP: &str = "neap.keep";
 
 /// So many values are named at most.
 const MOST_NAMED: usize = 12;
@@ -51,7 +55,7 @@ pub(super) fn explain(
     let peak_op = flow.timeline.entry(decision.answer.draft.ops[op.index()]).op;
     cx.remark(module, peak_op, message);
 
-    let options = Options { effort: options.effort.min(EFFORT), alternatives: 0, budget: None, ..options.clone() };
+    let options = short(options);
     let kept: Vec<(StorageId, u64)> = holders
         .iter()
         .filter(|h| h.why == Why::Kept)
@@ -80,6 +84,9 @@ pub(super) fn explain(
         );
         cx.count("priced", 1);
         cx.remark(module, peak_op, message);
+        if !view.can_go(change) {
+            continue;
+        }
         cx.prices.push(Priced {
             function: module.sym_name(flow.timeline.func).unwrap_or_default().to_owned(),
             kind: if matches!(change, Change::WithoutDep(_)) { Kind::Lock } else { Kind::Kept },
@@ -95,6 +102,11 @@ pub(super) fn explain(
         );
         cx.remark(module, peak_op, message);
     }
+}
+
+/// Options of a search for one price.
+pub(super) fn short(options: &Options) -> Options {
+    Options { effort: options.effort.min(EFFORT), alternatives: 0, budget: None, ..options.clone() }
 }
 
 /// Counts the cycles of the order, where every operation that computes something says its own.
@@ -152,6 +164,18 @@ impl View<'_, '_> {
     fn is_kept(&self, storage: StorageId) -> bool {
         let storage = &self.decision.answer.problem.spec().storages[storage.index()];
         storage.live_out || storage.whole_run
+    }
+
+    /// Whether somebody asked for what a change takes away: results and arguments stay for the caller's sake.
+    fn can_go(&self, change: Change) -> bool {
+        let (Change::NotKept(storage) | Change::Free(storage)) = change else { return true };
+        let module = self.module;
+        match module.value(self.value(storage)).def() {
+            Def::Result(op, _) => module.attr(op, KEEP).is_some(),
+            Def::Arg(block, index) => {
+                module.arg_attr(module.region_op(module.block_region(block)), index as usize, KEEP).is_some()
+            }
+        }
     }
 
     fn change(&self, change: Change) -> String {

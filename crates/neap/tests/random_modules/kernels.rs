@@ -153,18 +153,21 @@ impl Call<'_, '_> {
         }
     }
 
-    fn axis(&self, rank: usize) -> usize {
-        let axis = self.numbers(Key::Axis).expect("an axis")[0];
-        if axis < 0 { (axis + rank as i64) as usize } else { axis as usize }
+    /// The axis, if there is such a one: a mutant reads it from memory that another value may have overwritten.
+    fn axis(&self, rank: usize) -> Option<usize> {
+        let axis = *self.numbers(Key::Axis)?.first()?;
+        usize::try_from(if axis < 0 { axis.checked_add(rank as i64)? } else { axis }).ok().filter(|axis| *axis < rank)
     }
 
     fn data(&self) -> &Tensor {
         &self.operands[self.row.data_operand()]
     }
 
-    fn result(&self, element: impl Fn(&[usize], usize) -> u64) -> Tensor {
+    /// The first result by a function of positions, if that has an answer for each of them.
+    fn result(&self, element: impl Fn(&[usize]) -> Option<u64>) -> Option<Tensor> {
         let (dims, bits) = &self.shapes[0];
-        Tensor::by(dims, *bits, |at| element(&position(dims, at), at))
+        let data: Option<Vec<u64>> = (0..count(dims)).map(|at| element(&position(dims, at))).collect();
+        data.map(|data| Tensor::by(dims, *bits, |at| data[at]))
     }
 
     fn constant(&self) -> Tensor {
@@ -229,7 +232,8 @@ impl Call<'_, '_> {
     fn lines(&self) -> Tensor {
         let x = &self.operands[0];
         let (width, function) = (x.dims.last().copied().unwrap_or(1).max(1), self.function());
-        self.result(|_, at| {
+        let (dims, bits) = &self.shapes[0];
+        Tensor::by(dims, *bits, |at| {
             let line = at / width * width;
             mix([function, (at - line) as u64].into_iter().chain(x.data[line..line + width].iter().copied()))
         })
@@ -239,6 +243,10 @@ impl Call<'_, '_> {
         let (whole, part) = (&self.operands[0], &self.operands[1]);
         let mut out = whole.clone();
         let start = self.operands.get(2)?.numbers();
+        let fits = |axis: usize| whole.dims[axis] >= part.dims[axis];
+        if whole.dims.len() != part.dims.len() || start.len() != part.dims.len() || !(0..start.len()).all(fits) {
+            return None;
+        }
         for (at, element) in part.data.iter().enumerate() {
             let place = position(&part.dims, at);
             let clamp = |axis: usize| start[axis].clamp(0, (whole.dims[axis] - part.dims[axis]) as i64) as usize;
@@ -257,82 +265,84 @@ impl Call<'_, '_> {
                 });
                 all.collect()
             }
-            Role::Transpose => vec![self.transpose()],
-            Role::Slice | Role::StridedSlice => vec![self.slice()],
-            Role::Concat => vec![self.concat()],
-            Role::Pack => vec![self.pack()],
-            Role::Split | Role::Unpack => self.split(),
+            Role::Transpose => vec![self.transpose()?],
+            Role::Slice | Role::StridedSlice => vec![self.slice()?],
+            Role::Concat => vec![self.concat()?],
+            Role::Pack => vec![self.pack()?],
+            Role::Split | Role::Unpack => self.split()?,
             Role::Pad => vec![self.pad()?],
             _ => return None,
         })
     }
 
-    fn transpose(&self) -> Tensor {
+    fn transpose(&self) -> Option<Tensor> {
         let x = self.data();
         let perm = self.numbers(Key::Perm).unwrap_or_else(|| (0..x.dims.len() as i64).rev().collect());
-        self.result(|place, _| {
+        self.result(|place| {
             let mut from = vec![0; place.len()];
-            perm.iter().zip(place).for_each(|(axis, here)| from[*axis as usize] = *here);
-            x.data[index(&x.dims, &from)]
+            for (axis, here) in perm.iter().zip(place) {
+                *usize::try_from(*axis).ok().and_then(|axis| from.get_mut(axis))? = *here;
+            }
+            x.at(&from)
         })
     }
 
-    fn slice(&self) -> Tensor {
+    fn slice(&self) -> Option<Tensor> {
         let x = self.data();
-        let start = self.numbers(Key::Start).expect("a start");
+        let start = self.numbers(Key::Start)?;
         let step = self.numbers(Key::Stride).unwrap_or_else(|| vec![1; start.len()]);
-        let begin = |axis: usize| {
-            let size = x.dims[axis] as i64;
-            (if start[axis] < 0 { start[axis] + size } else { start[axis] }) as usize
+        let from = |axis: usize, here: usize| {
+            let (start, step) = (*start.get(axis)?, *step.get(axis)?);
+            let begin = if start < 0 { start.checked_add(*x.dims.get(axis)? as i64)? } else { start };
+            usize::try_from(begin.checked_add(step.checked_mul(here as i64)?)?).ok()
         };
-        self.result(|place, _| {
-            let from: Vec<usize> =
-                place.iter().enumerate().map(|(axis, here)| begin(axis) + here * step[axis] as usize).collect();
-            x.data[index(&x.dims, &from)]
+        self.result(|place| {
+            let from: Option<Vec<usize>> = place.iter().enumerate().map(|(axis, here)| from(axis, *here)).collect();
+            x.at(&from?)
         })
     }
 
-    fn concat(&self) -> Tensor {
-        let axis = self.axis(self.shapes[0].0.len());
-        self.result(|place, _| {
+    fn concat(&self) -> Option<Tensor> {
+        let axis = self.axis(self.shapes[0].0.len())?;
+        self.result(|place| {
             let mut place = place.to_vec();
             for part in self.operands {
-                if place[axis] < part.dims[axis] {
-                    return part.data[index(&part.dims, &place)];
+                let size = *part.dims.get(axis)?;
+                if place[axis] < size {
+                    return part.at(&place);
                 }
-                place[axis] -= part.dims[axis];
+                place[axis] -= size;
             }
-            unreachable!("parts fill the whole")
+            None
         })
     }
 
-    fn pack(&self) -> Tensor {
-        let axis = self.axis(self.shapes[0].0.len());
-        self.result(|place, _| {
+    fn pack(&self) -> Option<Tensor> {
+        let axis = self.axis(self.shapes[0].0.len())?;
+        self.result(|place| {
             let mut place = place.to_vec();
-            let part = &self.operands[place.remove(axis)];
-            part.data[index(&part.dims, &place)]
+            self.operands.get(place.remove(axis))?.at(&place)
         })
     }
 
-    fn split(&self) -> Vec<Tensor> {
+    fn split(&self) -> Option<Vec<Tensor>> {
         let x = self.data();
-        let axis = self.axis(x.dims.len());
+        let axis = self.axis(x.dims.len())?;
         let mut before = 0;
         let part = |(dims, bits): &(Vec<usize>, usize)| {
             let cut = self.row.role == Role::Split;
-            let width = if cut { dims[axis] } else { 1 };
-            let made = Tensor::by(dims, *bits, |at| {
+            let element = |at: usize| {
                 let mut place = position(dims, at);
                 if cut {
-                    place[axis] += before;
+                    *place.get_mut(axis)? += before;
                 } else {
                     place.insert(axis, before);
                 }
-                x.data[index(&x.dims, &place)]
-            });
-            before += width;
-            made
+                x.at(&place)
+            };
+            let data: Vec<u64> = (0..count(dims)).map(element).collect::<Option<_>>()?;
+            before += if cut { *dims.get(axis)? } else { 1 };
+            Some(Tensor::by(dims, *bits, |at| data[at]))
         };
         self.shapes.iter().map(part).collect()
     }
@@ -340,14 +350,12 @@ impl Call<'_, '_> {
     fn pad(&self) -> Option<Tensor> {
         let x = self.data();
         let pairs = self.numbers(Key::PadPairs)?;
-        Some(self.result(|place, _| {
-            let from: Option<Vec<usize>> = place
-                .iter()
-                .enumerate()
-                .map(|(axis, here)| here.checked_sub(pairs[2 * axis] as usize).filter(|at| *at < x.dims[axis]))
-                .collect();
-            from.map_or(0, |from| x.data[index(&x.dims, &from)])
-        }))
+        self.result(|place| {
+            let before = |(axis, here): (usize, &usize)| Some(*here as i64 - pairs.get(2 * axis)?);
+            let from: Vec<i64> = place.iter().enumerate().map(before).collect::<Option<_>>()?;
+            let inside: Option<Vec<usize>> = from.iter().map(|here| usize::try_from(*here).ok()).collect();
+            Some(inside.and_then(|from| x.at(&from)).unwrap_or(0))
+        })
     }
 
     fn unknown(&self, salt: u64) -> Vec<Tensor> {

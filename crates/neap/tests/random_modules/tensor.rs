@@ -70,6 +70,12 @@ impl Tensor {
         self.data.iter().map(|word| (word << shift) as i64 >> shift).collect()
     }
 
+    /// The element at a position, if there is one.
+    pub(crate) fn at(&self, position: &[usize]) -> Option<u64> {
+        let inside = self.dims.len() == position.len() && self.dims.iter().zip(position).all(|(size, at)| at < size);
+        if inside { self.data.get(index(&self.dims, position)).copied() } else { None }
+    }
+
     /// A hash of everything.
     pub(crate) fn hash(&self) -> u64 {
         mix([self.bits as u64, self.data.len() as u64].into_iter().chain(self.data.iter().copied()))
