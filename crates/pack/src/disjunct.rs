@@ -164,50 +164,58 @@ impl<'a> Search<'a> {
 
     /// The options of the most constrained open question; `None` if there is none.
     fn branch(&self) -> Option<Vec<Way>> {
-        let mut best: Option<(i64, Vec<Way>)> = None;
-        for Pair { first: p, second: q, forbidden } in &self.pairs {
-            let (Some(a), Some(b)) = (self.slot[*p as usize], self.slot[*q as usize]) else { continue };
-            let difference = self.least[*q as usize] - self.least[*p as usize];
-            let collide = forbidden.iter().any(|&(low, high)| low < difference && difference < high);
-            if a.region != b.region || !collide {
+        let mut best: Option<(i64, &Pair)> = None;
+        for pair in &self.pairs {
+            let (p, q) = (pair.first as usize, pair.second as usize);
+            let difference = self.least[q] - self.least[p];
+            let collide = pair.forbidden.iter().any(|&(low, high)| low < difference && difference < high);
+            if !collide || !matches!((self.slot[p], self.slot[q]), (Some(a), Some(b)) if a.region == b.region) {
                 continue;
             }
-            let (room, options) = self.free(*p, *q, forbidden);
-            if best.as_ref().is_none_or(|(least, _)| room < *least) {
-                best = Some((room, options));
+            let (mut room, mut count) = (0_i64, 0);
+            self.free(pair, |low, high| (room, count) = (room.saturating_add(high - low + 1), count + 1));
+            let crowded = if count <= 1 { -1 } else { room };
+            if best.is_none_or(|(least, _)| crowded < least) {
+                best = Some((crowded, pair));
+                // Nothing is more pressing than what has no choice.
+                if crowded < 0 {
+                    break;
+                }
             }
         }
-        if let Some((_, options)) = best {
-            return Some(options);
+        if let Some((_, pair)) = best {
+            return Some(self.ways(pair));
         }
         let open = (0..self.slot.len()).find(|&body| self.slot[body].is_none())?;
         let slots = self.model.bodies[open].slots.iter();
         Some(slots.map(|&slot| Way::Region { body: open as u32, slot }).collect())
     }
 
-    /// The free intervals of a pair that its windows permit, those that raise least first, and how much room they leave.
-    fn free(&self, p: u32, q: u32, forbidden: &[(i64, i64)]) -> (i64, Vec<Way>) {
-        let (p_at, q_at) = (p as usize, q as usize);
-        let smallest = self.least[q_at] - self.most[p_at];
-        let largest = self.most[q_at] - self.least[p_at];
-        let difference = self.least[q_at] - self.least[p_at];
-        let (mut room, mut options) = (0_i64, Vec::new());
-        let mut low = smallest;
-        let ends = forbidden.iter().copied().chain([(largest, i64::MAX / 2)]);
-        for (until, next) in ends {
+    /// Calls `visit` with each free interval of a pair that its windows permit, ascending.
+    fn free(&self, pair: &Pair, mut visit: impl FnMut(i64, i64)) {
+        let (p, q) = (pair.first as usize, pair.second as usize);
+        let mut low = self.least[q] - self.most[p];
+        let largest = self.most[q] - self.least[p];
+        for &(until, next) in pair.forbidden.iter().chain(&[(largest, i64::MAX / 2)]) {
             let high = until.min(largest);
             if low <= high {
-                room = room.saturating_add(high - low + 1);
-                options.push((
-                    if high < difference { difference - high } else { low - difference },
-                    Way::Between { p, q, low, high },
-                ));
+                visit(low, high);
             }
             low = low.max(next);
         }
+    }
+
+    /// The free intervals of a pair as options, those that raise least first.
+    fn ways(&self, pair: &Pair) -> Vec<Way> {
+        let (p, q) = (pair.first, pair.second);
+        let difference = self.least[q as usize] - self.least[p as usize];
+        let mut options = Vec::new();
+        self.free(pair, |low, high| {
+            let raise = if high < difference { difference - high } else { low - difference };
+            options.push((raise, Way::Between { p, q, low, high }));
+        });
         options.sort_by_key(|(raise, _)| *raise);
-        let crowded = if options.len() <= 1 { -1 } else { room };
-        (crowded, options.into_iter().map(|(_, option)| option).collect())
+        options.into_iter().map(|(_, option)| option).collect()
     }
 
     fn settle(&mut self, body: u32, slot: Slot) -> bool {
