@@ -73,7 +73,7 @@ pub(super) fn emit(data: &[u8]) {
     if neap::drive::valid(&planned).is_err() {
         return;
     }
-    if let Ok(header) = neap_emit::c::write(&[&planned]) {
+    if let Ok(header) = neap_emit::c::write(&[&planned], "plan") {
         assert!(header.is_ascii() && header.matches("/*").count() == header.matches("*/").count(), "{header}");
     }
     if let Ok(program) = neap_emit::memref::program(&planned) {

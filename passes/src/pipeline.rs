@@ -209,7 +209,7 @@ impl PipelineError {
                 diagnostics.iter().fold(found, |found, broken| found.note(broken.message.clone()))
             }
             PipelineError::UnknownPass { .. } => Diagnostic::error(Span::default(), self.to_string())
-                .help("`--list-passes` lists all passes and pipelines"),
+                .help("`neap opt --list-passes` lists all passes and pipelines"),
             _ => Diagnostic::error(Span::default(), self.to_string()),
         }
     }

@@ -21,6 +21,9 @@
 //! - `peak-before`, `peak-after`: bytes, with views and what was taken before and after.
 //! - `nodes`: effort spent by the solver.
 //! - `priced`: lock edges, kept values and copies whose cost was looked for.
+//! - `cut-short`: bodies whose search ran out of effort before its end.
+//! - `within-budget`: 1 where the search ended with an order that keeps the budget, above what is proved.
+//! - `least-peak`: bytes at the peak of the best order, where the runtime's own packer makes more of it than of the order that is kept.
 //! - `makespan`: cycles of the order, where all operations say theirs.
 
 mod apply;
@@ -167,6 +170,7 @@ impl Pass for Reorder {
         let proved = if decisions.iter().all(all) { decisions.as_slice() } else { &[] };
         changed |= apply::bounds(module, &before, &after, proved);
         apply::count(cx, &decisions);
+        apply::count_search(cx, &decisions, &after, &options);
         costs::makespan(module, cx, &before, &decisions);
         cx.count("peak-before", before.profile.peak);
         cx.count("peak-after", after.profile.peak);

@@ -5,7 +5,7 @@ use neap_ir::{Attr, Def, Module, OpId, ValueId};
 /// An operation: its `neap.name`, else its kind with the first result.
 pub(crate) fn op(module: &Module, op: OpId) -> String {
     let kind = module.op_name(op);
-    if let Some(name) = module.attr(op, "neap.name").and_then(Attr::as_str) {
+    if let Some(name) = module.attr(op, "neap.name").and_then(Attr::as_str).filter(|name| !name.is_empty()) {
         return format!("`{name}` ({kind})");
     }
     match module.results(op).first().and_then(|value| module.value(*value).name) {
@@ -27,6 +27,7 @@ pub(crate) fn value(module: &Module, value: ValueId) -> String {
             if entry { module.arg_attr(func, index as usize, "neap.name").and_then(Attr::as_str) } else { None }
         }
     };
+    let given = given.filter(|name| !name.is_empty());
     let ssa = module.value(value).name.map(|name| module.text(name));
     match (given, ssa) {
         (Some(given), Some(ssa)) if given != ssa => format!("`{given}` (`%{ssa}`)"),

@@ -398,9 +398,11 @@ impl Violation {
     fn help(&self) -> Option<String> {
         use Violation::*;
         let help = match self {
-            Fingerprint { .. } => "plan this graph again, or ignore fingerprints to see what the plan would do to it",
+            Fingerprint { .. } => {
+                "plan this graph again, or see with `--ignore-fingerprint` what the plan would do to it"
+            }
             NoPlan { .. } => {
-                "run the pipeline `plan`, or `assign-offsets` at least; to compare meanings alone, check semantics only"
+                "`neap plan FILE -o PLANNED.mlir` makes one; with passes of your own, `assign-offsets` comes last"
             }
             Unstructured { .. } => {
                 "use structured control flow: `neap.if`, `neap.while`, `neap.for`, or a dialect's own"

@@ -2,7 +2,8 @@
 //!
 //! Per function and arena: its bytes and the alignment of its base; per value that lies in it: offset and bytes, by the model's own name. All names are
 //! macros, so that the header can stand in any translation unit, in C from 99 on and in C++; where there is a plan for each of several ranges of sizes, one inline
-//! function chooses among them. `NEAP_ARENA_CHECK(array)` is a static
+//! function chooses among them. They begin with the header's own name, so that headers of several models can stand in one translation unit; what all headers
+//! share is defined by the first one. `NEAP_ARENA_CHECK(array)` is a static
 //! assertion that an array is large enough and, from C11 and C++11 on, aligned enough.
 
 mod buckets;
@@ -14,34 +15,42 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Writes the header of a plan; of several modules, each the plan for a range of sizes, ascending ([`plan::BUCKET`]), with what chooses among them.
+/// All names of the header begin with `NEAP_` and `name`, as a rule that of its file, with other characters than letters and digits replaced.
 ///
 /// # Errors
 /// A module holds no plan, or a size that is not known; several modules that are not ranges of one dimension.
-pub fn write(modules: &[&Module]) -> Result<String, Vec<Diagnostic>> {
+pub fn write(modules: &[&Module], name: &str) -> Result<String, Vec<Diagnostic>> {
     let mut names = Names::default();
-    let guard = names.unique("NEAP_PLAN_H");
+    let base = format!("NEAP_{}", upper(name));
+    let guard = names.unique(&format!("{base}_H"));
+    let mut body = String::new();
+    let example = match modules {
+        [module] if module.attr(module.top(), plan::BUCKET).is_none() => {
+            let sections = sections(module, &base, "")?;
+            sections.iter().for_each(|section| section.print(&mut names, &mut body));
+            sections.first().map(|section| section.prefix.clone())
+        }
+        _ => Some(buckets::print(modules, &base, &mut names, &mut body)?),
+    };
     let mut out = String::new();
     let _ = writeln!(out, "/* Made by neap: where every tensor lies. */\n#ifndef {guard}\n#define {guard}\n");
-    out += ASSERTION;
-    match modules {
-        [module] if module.attr(module.top(), plan::BUCKET).is_none() => {
-            for section in sections(module, "")? {
-                section.print(&mut names, &mut out);
-            }
-        }
-        _ => buckets::print(modules, &mut names, &mut out)?,
-    }
-    let _ = writeln!(out, "#endif /* {guard} */");
+    let prefix = example.unwrap_or(base);
+    let _ = writeln!(
+        out,
+        "/* NEAP_ARENA_CHECK(array, BYTES, ALIGN) refuses to compile where an array of the program is too small, or its base aligned less than\n \
+         * the plan asks. Example:\n \
+         *\n \
+         *     NEAP_ALIGNAS({prefix}_ALIGN) static unsigned char arena[{prefix}_BYTES];\n \
+         *     NEAP_ARENA_CHECK(arena, {prefix}_BYTES, {prefix}_ALIGN);\n \
+         */"
+    );
+    let _ = writeln!(out, "{ASSERTION}{body}#endif /* {guard} */");
     Ok(out)
 }
 
+/// What the headers of all plans share.
 const ASSERTION: &str = "\
-/* NEAP_ARENA_CHECK(array, BYTES, ALIGN) refuses to compile where an array of the program is too small, or its base aligned less than
- * the plan asks. Example:
- *
- *     NEAP_ALIGNAS(NEAP_MAIN_ALIGN) static unsigned char arena[NEAP_MAIN_BYTES];
- *     NEAP_ARENA_CHECK(arena, NEAP_MAIN_BYTES, NEAP_MAIN_ALIGN);
- */
+#ifndef NEAP_ARENA_CHECK
 #if defined(__cplusplus) && __cplusplus >= 201103L
 #define NEAP_ALIGNAS(align) alignas(align)
 #define NEAP_STATIC_ASSERT(condition, text) static_assert(condition, text)
@@ -58,6 +67,7 @@ const ASSERTION: &str = "\
 #define NEAP_ARENA_CHECK(array, bytes, align) \\
     NEAP_STATIC_ASSERT(sizeof(array) >= (bytes), \"the arena is too small\")
 #endif
+#endif /* NEAP_ARENA_CHECK */
 
 ";
 
@@ -92,19 +102,24 @@ struct Section {
     lines: Vec<Line>,
 }
 
-/// The functions of a planned module; `range` ends the prefix of each.
-fn sections(module: &Module, range: &str) -> Result<Vec<Section>, Vec<Diagnostic>> {
+/// The functions of a planned module; `base` begins the prefix of each, `range` ends it.
+fn sections(module: &Module, base: &str, range: &str) -> Result<Vec<Section>, Vec<Diagnostic>> {
     let functions: Vec<OpId> =
         module.functions().into_iter().filter(|func| module.attr(*func, plan::ARENA_BYTES).is_some()).collect();
     if functions.is_empty() {
         return Err(vec![error("no function of the module has a plan")]);
     }
     let aligns = arenas(module);
-    let found = functions.into_iter().map(|func| section(module, func, &aligns, range));
+    let found = functions.into_iter().map(|func| section(module, func, &aligns, (base, range)));
     found.collect::<Result<_, String>>().map_err(|message| vec![error(message)])
 }
 
-fn section(module: &Module, func: OpId, aligns: &BTreeMap<String, i64>, range: &str) -> Result<Section, String> {
+fn section(
+    module: &Module,
+    func: OpId,
+    aligns: &BTreeMap<String, i64>,
+    (base, range): (&str, &str),
+) -> Result<Section, String> {
     let name = module.sym_name(func).unwrap_or_default();
     let mut lines = lines(module, func)?;
     let bytes = module.attr(func, plan::ARENA_BYTES).and_then(Attr::as_i64).unwrap_or(0);
@@ -121,7 +136,7 @@ fn section(module: &Module, func: OpId, aligns: &BTreeMap<String, i64>, range: &
         lines.iter_mut().for_each(|line| line.arena = None);
     }
     Ok(Section {
-        prefix: format!("NEAP_{}{range}", identifier(name)),
+        prefix: format!("{base}_{}{range}", identifier(name)),
         name: name.to_owned(),
         fingerprint: fingerprint.to_owned(),
         bytes: u64::try_from(bytes).unwrap_or(0),
@@ -240,11 +255,23 @@ fn line(
 
 /// Upper case letters, digits and underscores, of a length that every compiler tells apart.
 fn identifier(name: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    let all: Vec<char> = name.chars().map(plain).collect();
+    let all: Vec<char> = upper(name).chars().collect();
     // The end of a model's name says more than its start.
     let kept: String = all[all.len().saturating_sub(40)..].iter().collect();
     if kept.is_empty() { "_".to_owned() } else { kept }
+}
+
+/// Upper case letters, digits and underscores; a letter beyond them is its number, so that names in other scripts stay apart.
+fn upper(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        match c {
+            _ if c.is_ascii_alphanumeric() => out.push(c.to_ascii_uppercase()),
+            _ if c.is_alphanumeric() => out.push_str(&format!("U{:X}", u32::from(c))),
+            _ => out.push('_'),
+        }
+    }
+    out
 }
 
 /// Text that ends no comment, starts none and continues no line.

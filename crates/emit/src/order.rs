@@ -63,7 +63,8 @@ pub fn planned(
 
 /// A file has each of its operators once.
 fn again(module: &Module, op: OpId, graph: &str) -> Diagnostic {
-    let name = module.attr(op, "neap.name").and_then(Attr::as_str).map_or(String::new(), |name| format!(" ({name})"));
+    let name = module.attr(op, "neap.name").and_then(Attr::as_str).filter(|name| !name.is_empty());
+    let name = name.map_or(String::new(), |name| format!(" ({name})"));
     let what = format!(
         "`{}`{name} runs once more in the plan, and graph `{graph}` of the file has it once",
         module.op_name(op)

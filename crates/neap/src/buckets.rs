@@ -31,7 +31,12 @@ pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Pla
         runs.push((low, high, planned));
         low = high + 1;
     }
-    let own = job.setup.profile.own_arena_per_function;
+    joined(runs, &flag.name, job.setup.profile.own_arena_per_function)
+        .ok_or_else(|| Failure::usage("`--buckets` names no size"))
+}
+
+/// The plans of all ranges as one, by the least and the largest size of each, ascending; none where there are none.
+pub fn joined(mut runs: Vec<(u64, u64, Planned)>, dim: &str, own: bool) -> Option<Planned> {
     let bucket = |(low, high, planned): &(u64, u64, Planned)| {
         let summary = planned.summary.as_ref()?;
         Some(Bucket {
@@ -43,15 +48,34 @@ pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Pla
     };
     let table: Option<Vec<Bucket>> = runs.iter().map(bucket).collect();
     let (least, most) = (runs.first().map_or(0, |run| run.0), runs.last().map_or(0, |run| run.1));
-    let Some((_, _, mut last)) = runs.pop() else { return Err(Failure::usage("`--buckets` names no size")) };
+    let (_, _, mut last) = runs.pop()?;
     last.remarks.splice(0..0, runs.iter().flat_map(|run| run.2.remarks.iter().cloned()));
     last.smaller = runs.into_iter().map(|run| run.2.module).collect();
     if let (Some(summary), Some(table)) = (&mut last.summary, table) {
-        let arena = table.iter().map(|bucket| bucket.arena).max().unwrap_or(0);
+        let arenas = summary::joined(table.iter().map(|bucket| summary::needs(&bucket.functions, own)), u64::max);
+        let largest = table.iter().map(|bucket| bucket.arena).max().unwrap_or(0);
+        let arena = summary::total(&arenas).max(largest);
         let outside = format!("no plan below {least} or above {most}: refuse the input, or plan another bucket");
-        summary.buckets = Some(Buckets { dim: flag.name.clone(), arena, outside, table });
+        summary.buckets = Some(Buckets { dim: dim.to_owned(), arena, arenas, outside, table });
     }
-    Ok(last)
+    Some(last)
+}
+
+/// Refuses ranges that do not follow each other without a gap.
+///
+/// # Errors
+/// The first that does not.
+pub fn follow(ranges: &[DimFlag]) -> Result<(), Failure> {
+    for pair in ranges.windows(2) {
+        if pair[0].name != pair[1].name || pair[0].high.checked_add(1) != Some(pair[1].low) {
+            let what = format!(
+                "the plan for {} from {} to {} does not follow the one from {} to {}",
+                pair[1].name, pair[1].low, pair[1].high, pair[0].low, pair[0].high
+            );
+            return Err(Failure::input(what).help("a size between them has no plan"));
+        }
+    }
+    Ok(())
 }
 
 /// Writes which sizes a plan is for.

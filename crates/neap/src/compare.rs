@@ -25,6 +25,8 @@ pub enum What {
     Lost,
     /// What no order can do better than.
     Floor,
+    /// Bytes that outlive a run; only where there are any.
+    State,
     /// A storage that is held at the peak now and was not.
     AtPeakNow,
     /// A storage that was held at the peak and is not now.
@@ -91,7 +93,7 @@ pub struct Comparison {
     pub new: String,
     /// The growth that is allowed, as given.
     pub max_growth: String,
-    /// Functions whose arena grew by more.
+    /// Functions of which an arena or the state grew by more.
     pub grown: Vec<String>,
     /// Function by function, figures first.
     pub rows: Vec<Row>,
@@ -106,8 +108,10 @@ pub fn compare(old: &Summary, new: &Summary, limit: (Limit, &str)) -> Comparison
         let other = before.get(function.name.as_str()).copied();
         let old = other.unwrap_or(&nothing);
         let each = arenas(old, function).into_iter().any(|(_, old, new)| limit.0.exceeded(old, new));
+        // State is never in an arena, and the device has to hold it as well.
+        let state = limit.0.exceeded(old.state(), function.state());
         // What a model needs by itself is no growth of the arena that it shares.
-        if !function.inside && (each || limit.0.exceeded(old.plan.arena, function.plan.arena)) {
+        if !function.inside && (each || state || limit.0.exceeded(old.plan.arena, function.plan.arena)) {
             grown.push(function.name.clone());
         }
         Sides { name: &function.name, old, new: function, there: [other.is_some(), true] }.rows(&mut rows);
@@ -174,6 +178,10 @@ impl Sides<'_> {
                 (row.delta, row.why) = (0, "known of one side only".to_owned());
             }
             rows.push(row);
+        }
+        let state = [self.old, self.new].map(Function::state);
+        if state != [0, 0] {
+            rows.push(self.row(What::State, "", Some(state[0]).filter(|_| old), Some(state[1]).filter(|_| new), why));
         }
         if !(old && new) {
             return;

@@ -50,11 +50,6 @@ impl Failure {
         Failure::new(Exit::Input, vec![Diagnostic::error(Span::default(), message)])
     }
 
-    /// The same, where what could not be read is the input itself and not what a flag names.
-    pub fn of_input(self) -> Failure {
-        Failure { exit: Exit::Input, ..self }
-    }
-
     /// Says what to try next, on the last diagnostic.
     pub fn help(mut self, help: impl Into<String>) -> Failure {
         if let Some(last) = self.diagnostics.last_mut() {

@@ -119,10 +119,27 @@ impl Input {
 /// # Errors
 /// It cannot be read.
 pub fn text(path: &Path) -> Result<String, Failure> {
-    let name = path.display().to_string();
-    let bytes = whole(path, MOST_OF_A_TABLE, MOST_OF_A_TABLE).map_err(|error| cannot_read(&name, &error));
-    let text = bytes.and_then(|bytes| String::from_utf8(bytes).map_err(|_| format!("`{name}` is no text")));
-    text.map_err(Failure::usage)
+    let bytes = whole(path, MOST_OF_A_TABLE, MOST_OF_A_TABLE);
+    as_text(&path.display().to_string(), bytes).map_err(Failure::usage)
+}
+
+/// The name and the text of an input; `-` is the standard input.
+///
+/// # Errors
+/// It cannot be read.
+pub fn named_text(path: &Path, streams: &mut Streams<'_>) -> Result<(String, String), Failure> {
+    let (name, bytes) = if path == Path::new("-") {
+        ("<stdin>".to_owned(), limited(&mut *streams.input, MOST_OF_A_TABLE))
+    } else {
+        (path.display().to_string(), whole(path, MOST_OF_A_TABLE, MOST_OF_A_TABLE))
+    };
+    let text = as_text(&name, bytes).map_err(Failure::input)?;
+    Ok((name, text))
+}
+
+fn as_text(name: &str, bytes: io::Result<Vec<u8>>) -> Result<String, String> {
+    let bytes = bytes.map_err(|error| cannot_read(name, &error))?;
+    String::from_utf8(bytes).map_err(|_| format!("`{name}` is no text"))
 }
 
 /// A file's bytes, up to a limit: one where its size is known, another one where it may have no end.

@@ -2,7 +2,7 @@
 //!
 //! Every file is staged beside its target under a name of its own and renamed into place once all files of the run are complete. A
 //! run that fails leaves the targets as they were; one that is interrupted removes what it staged. What is no regular file (a
-//! pipe, `/dev/null`) is written to directly: renaming over it would replace it.
+//! pipe, `/dev/null`) is written to directly: renaming over it would replace it. A file that is protected from writing is not replaced.
 
 use crate::exit::{Exit, Failure};
 use crate::streams::Streams;
@@ -97,7 +97,9 @@ fn possible(output: &Path) -> Result<(), Failure> {
             return Err(Failure::usage(format!("cannot write `{}`: it is a folder", output.display())));
         }
         Ok(meta) if !meta.is_file() => return Ok(()),
-        _ => {}
+        // Renaming over it would do: but what is protected from being written stays as it is, as compilers have it.
+        Ok(_) => drop(File::options().write(true).open(&target).map_err(|error| protected(output, &error))?),
+        Err(_) => {}
     }
     // A name of a file that is there and then gone: neither a failed nor an interrupted run leaves it.
     let mut staged = STAGED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -191,6 +193,11 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     let plain = error.raw_os_error().map(std::io::Error::from_raw_os_error);
     let why = plain.map_or_else(|| error.kind().to_string(), |plain| plain.to_string());
     Failure::usage(format!("cannot write `{shown}`: {why}"))
+}
+
+/// A file is there, and may not be changed.
+fn protected(path: &Path, error: &std::io::Error) -> Failure {
+    cannot_write(path, error).help("make the file writable, or give the output another name")
 }
 
 /// The folder that a file is in, as far as its name says.

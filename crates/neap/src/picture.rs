@@ -1,6 +1,6 @@
 //! The summary as a picture: the same figures in the terms of those who draw.
 
-use crate::summary::{self, Check, Function, Proof, ProofBy, Summary};
+use crate::summary::{self, Check, Function, Given, Proof, ProofBy, Summary};
 use neap_report::{Arena, Figures, Kind, Pass, Picture, Storage};
 
 /// What is drawn of a summary; of several buckets, the functions of all.
@@ -63,6 +63,7 @@ fn figures(function: &Function) -> Figures {
         lower_bound: (plan.order_proof != Proof::None).then_some(plan.lower_bound),
         proof,
         source_peak: function.source.peak,
+        source_is_plan: function.source.of == Given::Plan,
         source_step: function.source.step,
         source_op: function.source.op.clone(),
         peak_step: peak.map(|peak| peak.step),

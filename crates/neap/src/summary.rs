@@ -11,6 +11,7 @@ mod full;
 mod graph;
 mod json;
 mod missed;
+mod needs;
 mod next;
 mod stages;
 mod storages;
@@ -26,6 +27,8 @@ pub use csv::csv;
 pub use full::full;
 pub use json::json;
 pub use missed::{Answer, Help, HelpKind, Missed};
+pub(crate) use needs::listed;
+pub use needs::{Need, arena, joined, needs, total};
 pub use stages::Stages;
 pub(crate) use text::shown;
 pub use text::text;
@@ -226,12 +229,25 @@ pub enum ScratchKnown {
 /// The input as it is: its own order, nothing fused, no views, nothing in place, the same alignment and owners of arguments.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Source {
+    /// What the input is: a plan that is there already does not say what it was made from.
+    pub of: Given,
     /// Most bytes held at one step.
     pub peak: u64,
     /// The first such step, in the given order.
     pub step: u32,
     /// What runs there, by the model's name; empty without operations.
     pub op: String,
+}
+
+/// What figures of the source are about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Given {
+    /// The graph before planning.
+    #[default]
+    Input,
+    /// The graph and the order of the plan itself: what fusion and order saved is not known.
+    Plan,
 }
 
 /// The plan.
@@ -257,6 +273,24 @@ pub struct Plan {
     pub makespan: Option<u64>,
     /// Whether the user's time ran out before the search was done.
     pub time_limit_hit: bool,
+    /// What ended the search for an order.
+    pub search_end: SearchEnd,
+    /// The peak of the best order, where the runtime's own packer needs more for it than for the order of the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least_peak: Option<u64>,
+}
+
+/// What ended a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchEnd {
+    /// It came to its end.
+    #[default]
+    Done,
+    /// Its effort was spent: a longer one might find a better order, or a better bound.
+    Effort,
+    /// What it had found was within the budget.
+    Budget,
 }
 
 /// How good a figure is known to be.
@@ -410,10 +444,4 @@ pub struct Pass {
 /// The ranges of a dimension's sizes with what each needs; empty where there is one plan alone.
 pub fn ranges(summary: &Summary) -> String {
     summary.buckets.as_ref().map_or(String::new(), Buckets::text)
-}
-
-/// Bytes of the arena that a module needs: its functions run one at a time, so the largest counts, unless each has an arena of its own.
-pub fn arena(summary: &Summary, own_arenas: bool) -> u64 {
-    let all = summary.functions.iter().map(|function| function.plan.arena);
-    if own_arenas { all.fold(0, u64::saturating_add) } else { all.max().unwrap_or(0) }
 }

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::report::{self, Source};
 use crate::size::grouped;
 use crate::streams::Streams;
-use crate::summary::{self, Look, Summary};
+use crate::summary::{self, Look, Need, Summary};
 use crate::verbs::plan;
 use crate::weights;
 use crate::writers::{self, Writer};
@@ -40,7 +40,8 @@ pub struct Together {
     pub concurrent: u64,
     /// The arena and what else is there for the whole time.
     pub plan: Joint,
-    /// Where the arenas of models that run at the same time begin, largest first; any model takes any slot that it fits into.
+    /// Where the arenas of models that run at the same time begin, largest first; any model takes any slot that it fits into. Of several
+    /// arenas, each has its own.
     pub slots: Vec<Slot>,
     /// In the order of the command line.
     pub models: Vec<Model>,
@@ -51,8 +52,11 @@ pub struct Together {
 /// What all models need together.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Joint {
-    /// Bytes that models share.
+    /// Bytes that models share; of several arenas, all together.
     pub arena: u64,
+    /// Of several arenas each; then the slots are there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arenas: Vec<Shared>,
     /// Bytes of state, of every instance its own.
     pub state: u64,
     /// Arena and state.
@@ -61,6 +65,17 @@ pub struct Joint {
     pub constants: u64,
     /// What the base of the arena has to be a multiple of.
     pub base_align: u64,
+}
+
+/// One of several arenas that models share.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Shared {
+    /// Without `@`.
+    pub name: String,
+    /// Bytes of it.
+    pub bytes: u64,
+    /// As of the whole where there is one arena alone.
+    pub slots: Vec<Slot>,
 }
 
 /// Bytes for one of the models that run at the same time.
@@ -77,8 +92,11 @@ pub struct Slot {
 pub struct Model {
     /// The file.
     pub input: String,
-    /// Bytes of its arena.
+    /// Bytes of its arena; of several, all together.
     pub arena: u64,
+    /// Of several arenas each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arenas: Vec<Need>,
     /// Bytes of its state.
     pub state: u64,
     /// Where its state lies in the section that holds the state of all.
@@ -126,6 +144,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     }
     let together = join(&listed, &plans, request.concurrent.unwrap_or(1))?;
     budget(common, &together)?;
+    capacities(&plans, &together)?;
     let json =
         || serde_json::to_string_pretty(&together).map(|text| text + "\n").map_err(|e| Failure::usage(e.to_string()));
     let mut files = Vec::new();
@@ -227,6 +246,8 @@ fn one(
 /// Puts the plans into one arena.
 fn join(listed: &[PathBuf], plans: &[Planning], concurrent: u64) -> Result<Together, Failure> {
     let mut align = 1;
+    let mut functions = plans.iter().filter_map(|plan| plan.planned.summary.as_ref()).flat_map(|all| &all.functions);
+    let several = functions.any(|function| function.arenas.len() > 1);
     let mut summaries = Vec::new();
     let mut sizes = Vec::new();
     for plan in plans {
@@ -235,32 +256,58 @@ fn join(listed: &[PathBuf], plans: &[Planning], concurrent: u64) -> Result<Toget
         };
         let most = |of: &dyn Fn(&summary::Function) -> u64| summary.functions.iter().map(of).max().unwrap_or(0);
         align = summary.functions.iter().map(|function| function.plan.base_align).fold(align, lcm);
-        let arena = summary.buckets.as_ref().map_or(summary::arena(summary, plan.own_arenas), |buckets| buckets.arena);
-        sizes.push((arena, most(&|function| function.bytes.state), most(&|function| function.bytes.constants)));
+        let own = plan.own_arenas;
+        let (arena, mut arenas) = match &summary.buckets {
+            Some(buckets) => (buckets.arena, buckets.arenas.clone()),
+            None => (summary::arena(summary, own), summary::needs(&summary.functions, own)),
+        };
+        let (state, constants) = (most(&|function| function.bytes.state), most(&|function| function.bytes.constants));
+        if let (true, true, Some(only)) = (several, arenas.is_empty(), &summary.functions.first()) {
+            // Beside models with several arenas, one with one alone says which it is.
+            arenas.extend(only.arenas.first().map(|only| Need { name: only.name.clone(), bytes: arena }));
+        }
+        sizes.push((arena, arenas, state, constants));
         summaries.push(summary.clone());
     }
     let total = |sum: u64, more: u64| {
-        sum.checked_add(more).filter(|sum| *sum <= i64::MAX as u64).ok_or_else(|| Failure::input("byte size overflows"))
+        sum.checked_add(more).filter(|sum| *sum <= i64::MAX as u64).ok_or_else(|| {
+            let (sum, more) = (grouped(sum.into()), grouped(more.into()));
+            Failure::input(format!("the models need more than 2^63-1 bytes together: {more} B beside {sum} B"))
+        })
     };
     let round = |bytes: u64| total(bytes, align - 1).map(|bytes| bytes / align * align);
     let (mut joint, mut models) = (Joint { base_align: align, ..Joint::default() }, Vec::new());
     for path in listed {
         let at = plans.iter().position(|plan| plan.path == *path).unwrap_or_default();
-        let (arena, state, constants) = sizes[at];
+        let (arena, arenas, state, constants) = sizes[at].clone();
         let state_offset = round(joint.state)?;
         joint.state = if state > 0 { total(state_offset, state)? } else { joint.state };
-        models.push(Model { input: path.display().to_string(), arena, state, state_offset, constants });
+        models.push(Model { input: path.display().to_string(), arena, arenas, state, state_offset, constants });
     }
-    for (_, _, constants) in &sizes {
+    for (.., constants) in &sizes {
         joint.constants = total(joint.constants, *constants)?;
     }
-    let mut arenas: Vec<u64> = models.iter().map(|model| model.arena).collect();
-    arenas.sort_unstable_by(|a, b| b.cmp(a));
+    // The slots of an arena, and where the last one ends.
+    let slots_of = |mut needs: Vec<u64>| {
+        needs.sort_unstable_by(|a, b| b.cmp(a));
+        let (mut slots, mut end) = (Vec::new(), 0);
+        for size in needs.into_iter().take(usize::try_from(concurrent).unwrap_or(usize::MAX)) {
+            let offset = round(end)?;
+            end = total(offset, size)?;
+            slots.push(Slot { offset, size });
+        }
+        Ok::<_, Failure>((slots, end))
+    };
     let mut slots = Vec::new();
-    for size in arenas.into_iter().take(usize::try_from(concurrent).unwrap_or(usize::MAX)) {
-        let offset = round(joint.arena)?;
-        joint.arena = total(offset, size)?;
-        slots.push(Slot { offset, size });
+    if models.iter().any(|model| !model.arenas.is_empty()) {
+        for need in summary::joined(models.iter().map(|model| model.arenas.clone()), u64::max) {
+            let of = |model: &Model| model.arenas.iter().find(|own| own.name == need.name).map_or(0, |own| own.bytes);
+            let (slots, bytes) = slots_of(models.iter().map(of).collect())?;
+            joint.arena = total(joint.arena, bytes)?;
+            joint.arenas.push(Shared { name: need.name, bytes, slots });
+        }
+    } else {
+        (slots, joint.arena) = slots_of(models.iter().map(|model| model.arena).collect())?;
     }
     joint.total = total(joint.arena, joint.state)?;
     Ok(Together { version: 1, neap: env!("CARGO_PKG_VERSION"), concurrent, plan: joint, slots, models, summaries })
@@ -277,22 +324,40 @@ fn lcm(a: u64, b: u64) -> u64 {
 
 fn budget(common: &Common, together: &Together) -> Result<(), Failure> {
     for budget in &common.budgets {
-        if let Some(name) = &budget.arena {
-            return Err(Failure::usage(format!("`--budget @{name}=..`: models that share an arena have one alone")));
-        }
-        let (needed, have) = (together.plan.arena, budget.bytes);
-        if needed > have {
-            let bytes = |bytes: u64| grouped(bytes.into());
-            let message = format!(
-                "the models need {} B together, the budget is {} B: {} B too many",
-                bytes(needed),
-                bytes(have),
-                bytes(needed - have)
-            );
-            return Err(Failure::new(Exit::Demand, vec![Diagnostic::error(Span::default(), message)]));
+        let needed = match &budget.arena {
+            None => together.plan.arena,
+            Some(name) => {
+                let found = together.plan.arenas.iter().find(|arena| arena.name == *name);
+                let missing = format!("`--budget @{name}=..`: the models share no arena of this name beside others");
+                found.ok_or_else(|| Failure::usage(missing))?.bytes
+            }
+        };
+        let of = budget.arena.as_ref().map_or_else(String::new, |name| format!(" of @{name}"));
+        enough(needed, budget.bytes, [&of, "the budget is"])?;
+    }
+    Ok(())
+}
+
+/// Whether each arena is as large as what all models need of it together: alone each of them fits.
+fn capacities(plans: &[Planning], together: &Together) -> Result<(), Failure> {
+    let functions = plans.iter().filter_map(|plan| plan.planned.summary.as_ref()).flat_map(summary::all);
+    for arena in functions.flat_map(|function| function.arenas) {
+        let shared = together.plan.arenas.iter().find(|shared| shared.name == arena.name);
+        let needed = shared.map_or(together.plan.arena, |shared| shared.bytes);
+        if let Some(capacity) = arena.capacity {
+            enough(needed, capacity, [&format!(" of @{}", arena.name), "the arena has"])
+                .map_err(|failure| failure.help("give the arena more bytes, or let fewer run at the same time"))?;
         }
     }
     Ok(())
+}
+
+/// Refuses a need that is more than there is, in words: of what, and how it is said what there is.
+fn enough(needed: u64, have: u64, [of, limit]: [&str; 2]) -> Result<(), Failure> {
+    let Some(short) = needed.checked_sub(have).filter(|short| *short > 0) else { return Ok(()) };
+    let [needed, have, short] = [needed, have, short].map(|bytes| grouped(bytes.into()));
+    let message = format!("the models need {needed} B{of} together, {limit} {have} B: {short} B too many");
+    Err(Failure::new(Exit::Demand, vec![Diagnostic::error(Span::default(), message)]))
 }
 
 /// The summary that a person reads.
@@ -309,11 +374,17 @@ fn text(together: &Together) -> String {
     let mut row = |label: &str, text: String| {
         let _ = writeln!(out, "  {label:<9} {text}");
     };
-    row("arena", format!("{}; apart: {} B", bytes(plan.arena), grouped(apart)));
+    let each = |needs: &mut dyn ExactSizeIterator<Item = (&str, u64, Option<u64>)>| match needs.len() {
+        0 => String::new(),
+        count => format!(" in {count} arenas: {}", summary::listed(needs)),
+    };
+    let arenas = each(&mut plan.arenas.iter().map(|arena| (arena.name.as_str(), arena.bytes, None)));
+    row("arena", format!("{}{arenas}; apart: {} B", bytes(plan.arena), grouped(apart)));
     row("state", format!("{}, every instance its own", bytes(plan.state)));
     row("total", format!("{}; base aligned to {}", bytes(plan.total), plan.base_align));
     for model in together.models.iter().take(8) {
-        row("model", format!("{}: arena {}, state {}", model.input, bytes(model.arena), bytes(model.state)));
+        let arenas = each(&mut model.arenas.iter().map(|need| (need.name.as_str(), need.bytes, None)));
+        row("model", format!("{}: arena {}{arenas}, state {}", model.input, bytes(model.arena), bytes(model.state)));
     }
     if together.models.len() > 8 {
         row("model", format!("and {} more", together.models.len() - 8));

@@ -5,6 +5,7 @@ use crate::drive::Planned;
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
 use crate::npu::{Judged, Npu};
+use crate::outputs;
 use crate::picture::picture;
 use crate::summary::{self, Look};
 use crate::template::Template;
@@ -177,7 +178,7 @@ pub fn fits(model: Option<&Input>, kind: Kind) -> Result<(), Failure> {
 
 fn one_plan() -> Failure {
     let failure = Failure::usage("a model, and a program in one arena, hold one plan, not one for each bucket");
-    failure.help("write `.mlir`, `.h`, `.json` or `.csv`, or plan one size with `--dim`")
+    failure.help("write `.mlir`, `.h`, `.json`, `.csv` or a picture, or plan one size with `--dim`")
 }
 
 fn spills_only() -> Failure {
@@ -212,11 +213,11 @@ pub fn offsets(asked: Option<bool>, profile: &str) -> Result<bool, Failure> {
     Ok(asked.unwrap_or(reads))
 }
 
-/// A plan as a writer writes it.
+/// A plan as a writer writes it to a file.
 ///
 /// # Errors
 /// The writer needs a plan or a model file, and there is none; or the plan cannot be written there.
-pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8>, Failure> {
+pub fn write(writer: Writer, path: &Path, planned: &Planned, with: With<'_>) -> Result<Vec<u8>, Failure> {
     let needed = || {
         planned
             .summary
@@ -239,7 +240,8 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
         }
         Writer::C => {
             needed()?;
-            neap_emit::c::write(&planned.modules().collect::<Vec<_>>()).map_err(refused)?.into_bytes()
+            let modules: Vec<_> = planned.modules().collect();
+            neap_emit::c::write(&modules, &header_name(path)).map_err(refused)?.into_bytes()
         }
         Writer::Tflite => {
             let template = Template::wanted(with.template, Kind::Tflite)?;
@@ -264,6 +266,12 @@ pub fn write(writer: Writer, planned: &Planned, with: With<'_>) -> Result<Vec<u8
         }
         Writer::Memory | Writer::Spills => return Err(no_places()),
     })
+}
+
+/// What the names of a header begin with: its file's name without the extension.
+fn header_name(path: &Path) -> String {
+    let stem = path.file_stem().filter(|_| !outputs::is_stdout(path));
+    stem.map_or_else(|| "plan".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
 /// A judged plan for an NPU graph as a writer writes it.

@@ -70,7 +70,10 @@ fn growth_is_3_and_what_grew_adds_up() {
     assert!(of(&rows, "value-new").iter().any(|row| row["name"] == "%y"));
     // The other way round nothing grows.
     let (code, out, _) = neap(folder.path(), &["compare", "new.json", "old.json"]);
-    assert!(code == 0 && out.contains("no arena grew by more than 0%") && out.contains("values gone"), "{out}");
+    assert!(
+        code == 0 && out.contains("no arena and no state grew by more than 0%") && out.contains("values gone"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn a_comparison_says_the_same_in_text_json_and_csv() {
         let delta = row["delta"].to_string();
         assert!(text.contains(&delta), "{row} is not in\n{text}");
     }
-    assert!(text.contains("GREW") && text.contains("an arena of @main grew by more than 0%"), "{text}");
+    assert!(text.contains("GREW") && text.contains("an arena or the state of @main grew by more than 0%"), "{text}");
 }
 
 /// What the peak is made of, in four forms: JSON, CSV, the full text, the page.
@@ -244,6 +247,122 @@ fn what_are_no_two_summaries_alike_is_refused_as_input() {
     assert!(code == 1 && err.contains("several models in one arena"), "{code} {err}");
     let (code, _, err) = neap(folder.path(), &["compare", "old.json", "nowhere.json"]);
     assert!(code == 1 && err.contains("nowhere.json"), "{code} {err}");
+}
+
+/// State lies beside the arena, and the device has to hold both.
+#[test]
+fn state_that_grows_is_growth() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = |bytes: u32| {
+        let write = format!("  \"neap.write\"(%a) {{var = @h}} : (tensor<{bytes}xi8>) -> ()\n");
+        format!(
+            "\"neap.var\"() {{sym_name = \"h\", type = tensor<{bytes}xi8>}} : () -> ()\n\
+             func.func @main(%x: tensor<512xi8>) -> tensor<512xi8> {{\n  \
+             %a = \"neap.opaque\"(%x) : (tensor<512xi8>) -> tensor<{bytes}xi8>\n{}  return %x : tensor<512xi8>\n}}\n",
+            if bytes == 1 { "" } else { &write }
+        )
+    };
+    plan(folder.path(), "none.json", &text(1), &[]);
+    plan(folder.path(), "old.json", &text(64), &[]);
+    plan(folder.path(), "new.json", &text(80), &[]);
+    let (code, found) = rows(folder.path(), &["--max-growth=16"]);
+    let state = of(&found, "state");
+    assert!(code == 0 && state.len() == 1 && state[0]["old"] == 64 && state[0]["delta"] == 16, "{state:?}");
+    let compare = |args: &[&str]| neap(folder.path(), &[&["compare"], args].concat());
+    let (code, out, _) = compare(&["none.json", "old.json"]);
+    assert!(
+        code == 3 && out.contains("@main  GREW") && out.contains("  state                 0 ->             64 B"),
+        "{out}"
+    );
+    // The arena alone is as it was within 16 bytes.
+    let [old, new] =
+        ["old.json", "new.json"].map(|name| fs::read_to_string(folder.path().join(name)).expect("written"));
+    let arena = |text: &str| {
+        let summary: Value = serde_json::from_str(text).expect("JSON");
+        summary["functions"][0]["plan"]["arena"].as_u64().expect("bytes")
+    };
+    assert!(arena(&new) <= arena(&old) + 16);
+    let (code, out, _) = compare(&["new.json", "old.json"]);
+    assert!(code == 0 && out.contains("-16"), "{out}");
+    assert!(!compare(&["none.json", "none.json"]).1.contains("  state"));
+}
+
+#[test]
+fn a_dash_is_the_standard_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    plan(folder.path(), "old.json", &source(256, false), &[]);
+    plan(folder.path(), "new.json", &source(300, false), &[]);
+    let through = |args: &[&str], file: &str| {
+        let input = fs::File::open(folder.path().join(file)).expect("there");
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_neap"));
+        let output = command.args(args).current_dir(folder.path()).stdin(input).output().expect("the binary runs");
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).expect("text"),
+            String::from_utf8(output.stderr).expect("text"),
+        )
+    };
+    let (_, files, _) = neap(folder.path(), &["compare", "old.json", "new.json"]);
+    assert_eq!(through(&["compare", "-", "new.json"], "old.json"), (Some(3), files.clone(), String::new()));
+    assert_eq!(through(&["compare", "old.json", "-"], "new.json"), (Some(3), files, String::new()));
+    let (code, out, err) = through(&["compare", "-", "-"], "old.json");
+    assert!(code == Some(2) && out.is_empty() && err.contains("`-` is given twice"), "{err}");
+    let (code, _, err) = through(&["compare", "-", "old.json"], "in.mlir");
+    assert!(code == Some(1) && err.contains("`<stdin>` is no summary"), "{err}");
+}
+
+/// Arenas apart: what one model does not use of one arena is of no use for another model in another.
+#[test]
+fn models_that_share_several_arenas_need_the_most_of_each() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = |first: u32, second: u32| {
+        format!(
+            "\"neap.arena\"() {{sym_name = \"fast\", size = 100 : i64}} : () -> ()\n\"neap.arena\"() {{sym_name = \"slow\"}} : () -> ()\n\
+             func.func @main(%x: tensor<{first}xi8>) -> tensor<{second}xi8> {{\n  \
+             %a = \"neap.opaque\"(%x) : (tensor<{first}xi8>) -> tensor<{second}xi8>\n  return %a : tensor<{second}xi8>\n}}\n"
+        )
+    };
+    // One fills the first arena and is alone there, the other takes more of the second.
+    fs::write(folder.path().join("a.mlir"), text(60, 40)).expect("written");
+    fs::write(folder.path().join("b.mlir"), text(30, 200)).expect("written");
+    let json = |args: &[&str]| -> Value {
+        let (code, out, err) = neap(folder.path(), &[&["plan"], args, &["--summary=json"]].concat());
+        assert_eq!(code, 0, "{err}");
+        serde_json::from_str(&out).expect("JSON")
+    };
+    let used = |summary: &Value| -> Vec<u64> {
+        let arenas = summary["functions"][0]["arenas"].as_array().expect("arenas");
+        arenas.iter().map(|arena| arena["used"].as_u64().expect("bytes")).collect()
+    };
+    let (a, b) = (used(&json(&["a.mlir"])), used(&json(&["b.mlir"])));
+    assert_eq!((&a[..], &b[..]), (&[100, 0][..], &[30, 200][..]));
+    let both = json(&["a.mlir", "b.mlir", "--share-arena"]);
+    let bytes = |all: &Value| -> Vec<u64> {
+        let arenas = all["plan"]["arenas"].as_array().expect("arenas");
+        arenas.iter().map(|arena| arena["bytes"].as_u64().expect("bytes")).collect()
+    };
+    assert_eq!((bytes(&both), both["plan"]["arena"].as_u64()), (vec![100, 200], Some(300)));
+    assert_eq!(both["plan"]["arenas"][1]["slots"][0]["size"], 200);
+    let (_, out, _) = neap(folder.path(), &["plan", "a.mlir", "b.mlir", "--share-arena"]);
+    assert!(out.contains("arena     300 B in 2 arenas: @fast 100 B, @slow 200 B"), "{out}");
+    // At the same time both are there: that is more than the first arena has.
+    let (code, _, err) = neap(folder.path(), &["plan", "a.mlir", "b.mlir", "--share-arena", "--concurrent=2"]);
+    assert!(code == 3 && err.contains("need 130 B of @fast together, the arena has 100 B: 30 B too many"), "{err}");
+    let budget = |limit: &str| neap(folder.path(), &["plan", "a.mlir", "b.mlir", "--share-arena", "--budget", limit]).0;
+    assert_eq!(
+        [budget("@slow=200"), budget("@slow=199"), budget("300"), budget("299"), budget("@no=1")],
+        [0, 3, 0, 3, 2]
+    );
+    // The same of one model by itself, and of two summaries of all.
+    let (_, out, _) = neap(folder.path(), &["plan", "b.mlir"]);
+    assert!(out.contains("arena     230 B in 2 arenas: @fast 30 B of 100, @slow 200 B; as given"), "{out}");
+    for (name, other) in [("old.json", "a.mlir"), ("new.json", "b.mlir")] {
+        let (code, _, err) = neap(folder.path(), &["plan", "a.mlir", other, "--share-arena", "-o", name]);
+        assert_eq!(code, 0, "{err}");
+    }
+    let (code, found) = rows(folder.path(), &[]);
+    let slow = of(&found, "one-arena").into_iter().find(|row| row["function"] == "all models" && row["name"] == "slow");
+    assert!(code == 3 && slow.is_some_and(|row| row["delta"] == 200), "{found:#?}");
 }
 
 #[test]

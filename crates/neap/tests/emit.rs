@@ -24,17 +24,18 @@ fn done(folder: &Path, args: &[&str]) -> String {
 #[test]
 fn a_plan_becomes_the_same_model_at_once_or_later() {
     let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("later")).expect("a folder");
     for name in ["litert_multi_subgraphs_while", "litert_call_once_mul", "tflm_keyword_scrambled_8bit"] {
         for profile in ["--profile=tflite", "--profile=tflm"] {
             let model = model(name);
             done(folder.path(), &["plan", &model, profile, "-o", "at-once.tflite", "-o", "plan.mlir", "-o", "plan.h"]);
             done(
                 folder.path(),
-                &["emit", "plan.mlir", "--template", &model, profile, "-o", "later.tflite", "-o", "later.h"],
+                &["emit", "plan.mlir", "--template", &model, profile, "-o", "later.tflite", "-o", "later/plan.h"],
             );
             let read = |name: &str| std::fs::read(folder.path().join(name)).expect("it was written");
             assert!(read("at-once.tflite") == read("later.tflite"), "{name} {profile}");
-            assert!(read("plan.h") == read("later.h"), "{name} {profile}");
+            assert!(read("plan.h") == read("later/plan.h"), "{name} {profile}");
             let said = done(folder.path(), &["check", &model, "at-once.tflite", profile]);
             assert!(said.contains("both compute the same"), "{said}");
             assert_eq!(said.contains("none over another"), profile == "--profile=tflm", "{said}");
@@ -161,10 +162,10 @@ fn the_header_compiles_as_c_and_as_cpp_and_its_assertion_bites() {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["litert_multi_subgraphs_while", "tflm_keyword_scrambled_8bit", "tflm_micro_speech_quantized"] {
         done(folder.path(), &["plan", &model(name), "--profile=tflm", "-o", "plan.h"]);
-        let good = "#include \"plan.h\"\nNEAP_ALIGNAS(NEAP_MAIN_ALIGN) static unsigned char arena[NEAP_MAIN_BYTES];\n\
-                    NEAP_ARENA_CHECK(arena, NEAP_MAIN_BYTES, NEAP_MAIN_ALIGN);\nint main(void) { return arena[0]; }\n";
-        let small = good.replace("[NEAP_MAIN_BYTES]", "[NEAP_MAIN_BYTES - 1]");
-        let crooked = good.replace("NEAP_ALIGNAS(NEAP_MAIN_ALIGN)", "__attribute__((aligned(2)))");
+        let good = "#include \"plan.h\"\nNEAP_ALIGNAS(NEAP_PLAN_MAIN_ALIGN) static unsigned char arena[NEAP_PLAN_MAIN_BYTES];\n\
+                    NEAP_ARENA_CHECK(arena, NEAP_PLAN_MAIN_BYTES, NEAP_PLAN_MAIN_ALIGN);\nint main(void) { return arena[0]; }\n";
+        let small = good.replace("[NEAP_PLAN_MAIN_BYTES]", "[NEAP_PLAN_MAIN_BYTES - 1]");
+        let crooked = good.replace("NEAP_ALIGNAS(NEAP_PLAN_MAIN_ALIGN)", "__attribute__((aligned(2)))");
         let compile = |program: &str, language: &[&str], text: &str| {
             std::fs::write(folder.path().join("use.c"), text).expect("written");
             let flags = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only", "use.c"];
@@ -176,7 +177,7 @@ fn the_header_compiles_as_c_and_as_cpp_and_its_assertion_bites() {
             [("gcc", &["-std=c11", "-pedantic"][..]), ("gcc", &["-std=c99"]), ("g++", &["-x", "c++", "-std=c++17"])]
         {
             let text = if language.contains(&"-std=c99") {
-                &good.replace("NEAP_ALIGNAS(NEAP_MAIN_ALIGN)", "__attribute__((aligned(16)))")
+                &good.replace("NEAP_ALIGNAS(NEAP_PLAN_MAIN_ALIGN)", "__attribute__((aligned(16)))")
             } else {
                 good
             };
@@ -214,17 +215,17 @@ fn the_header_of_ranges_chooses_by_size() {
         storages.iter().find(of).expect("a storage")["offset"].as_u64().expect("bytes")
     };
     let program = format!(
-        "#include \"plan.h\"\nNEAP_ALIGNAS(NEAP_MAIN_ALIGN) static unsigned char arena[NEAP_MAIN_BYTES];\n\
-         NEAP_ARENA_CHECK(arena, NEAP_MAIN_BYTES, NEAP_MAIN_ALIGN);\n\
-         static const unsigned long low[] = NEAP_BUCKETS_LOW, high[] = NEAP_BUCKETS_HIGH, bytes[] = NEAP_MAIN_BUCKET_BYTES;\n\
-         static const unsigned long sum[] = NEAP_MAIN_OUT_SUM_OFFSETS, left[] = NEAP_MAIN_LEFT_OFFSETS, sizes[] = NEAP_MAIN_LEFT_SIZES;\n\
+        "#include \"plan.h\"\nNEAP_ALIGNAS(NEAP_PLAN_MAIN_ALIGN) static unsigned char arena[NEAP_PLAN_MAIN_BYTES];\n\
+         NEAP_ARENA_CHECK(arena, NEAP_PLAN_MAIN_BYTES, NEAP_PLAN_MAIN_ALIGN);\n\
+         static const unsigned long low[] = NEAP_PLAN_BUCKETS_LOW, high[] = NEAP_PLAN_BUCKETS_HIGH, bytes[] = NEAP_PLAN_MAIN_BUCKET_BYTES;\n\
+         static const unsigned long sum[] = NEAP_PLAN_MAIN_OUT_SUM_OFFSETS, left[] = NEAP_PLAN_MAIN_LEFT_OFFSETS, sizes[] = NEAP_PLAN_MAIN_LEFT_SIZES;\n\
          int main(void) {{\n\
-           return !(arena[0] == 0 && NEAP_BUCKETS == 3 && NEAP_MAIN_ALIGN == 32 && low[0] == 1 && low[1] == 65 && high[2] == 512\n\
-             && neap_bucket(0) == NEAP_BUCKETS && neap_bucket(1) == 0 && neap_bucket(64) == 0 && neap_bucket(65) == 1\n\
-             && neap_bucket(512) == 2 && neap_bucket(513) == NEAP_BUCKETS && neap_bucket(0ul - 1) == NEAP_BUCKETS\n\
-             && bytes[0] == {} && bytes[1] == {} && bytes[2] == {} && NEAP_MAIN_BYTES == bytes[2]\n\
+           return !(arena[0] == 0 && NEAP_PLAN_BUCKETS == 3 && NEAP_PLAN_MAIN_ALIGN == 32 && low[0] == 1 && low[1] == 65 && high[2] == 512\n\
+             && neap_plan_bucket(0) == NEAP_PLAN_BUCKETS && neap_plan_bucket(1) == 0 && neap_plan_bucket(64) == 0 && neap_plan_bucket(65) == 1\n\
+             && neap_plan_bucket(512) == 2 && neap_plan_bucket(513) == NEAP_PLAN_BUCKETS && neap_plan_bucket(0ul - 1) == NEAP_PLAN_BUCKETS\n\
+             && bytes[0] == {} && bytes[1] == {} && bytes[2] == {} && NEAP_PLAN_MAIN_BYTES == bytes[2]\n\
              && sum[0] == {} && sum[2] == {} && left[1] == {} && left[2] == {} && sizes[1] == 128 * 256\n\
-             && NEAP_MAIN_N_64_OUT_SUM_OFFSET == sum[0] && NEAP_MAIN_N_128_LEFT_SIZE == sizes[1]);\n}}\n",
+             && NEAP_PLAN_MAIN_N_64_OUT_SUM_OFFSET == sum[0] && NEAP_PLAN_MAIN_N_128_LEFT_SIZE == sizes[1]);\n}}\n",
         arena(0),
         arena(1),
         arena(2),
@@ -243,7 +244,7 @@ fn the_header_of_ranges_chooses_by_size() {
         if language.contains(&"-std=c99") {
             // No alignment by the language there.
             let text = std::fs::read_to_string(folder.path().join("use.c")).expect("written");
-            let text = text.replace("NEAP_ALIGNAS(NEAP_MAIN_ALIGN)", "__attribute__((aligned(32)))");
+            let text = text.replace("NEAP_ALIGNAS(NEAP_PLAN_MAIN_ALIGN)", "__attribute__((aligned(32)))");
             std::fs::write(folder.path().join("use99.c"), text).expect("written");
         }
         let file = if language.contains(&"-std=c99") { "use99.c" } else { "use.c" };
@@ -255,10 +256,88 @@ fn the_header_of_ranges_chooses_by_size() {
     }
     // What has no name of its own has no table: in another order it would be another value.
     let header = std::fs::read_to_string(folder.path().join("plan.h")).expect("written");
-    assert!(header.contains("NEAP_MAIN_N_64_VALUE_OFFSET") && !header.contains("VALUE_OFFSETS"), "{header}");
+    assert!(header.contains("NEAP_PLAN_MAIN_N_64_VALUE_OFFSET") && !header.contains("VALUE_OFFSETS"), "{header}");
     assert!(header.contains("below 1 or above 512"), "{header}");
     let (code, _, err) = neap(folder.path(), &[&args[..5], &["-o", "plan.memref.mlir"]].concat());
     assert!(code == 2 && err.contains("hold one plan"), "{err}");
+}
+
+/// Names begin with those of the headers: one program has as many models as it likes, in whatever order they are included.
+#[test]
+fn headers_of_several_models_stand_in_one_translation_unit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("net.mlir"), DYNAMIC).expect("written");
+    done(folder.path(), &["plan", &model("tflm_micro_speech_quantized"), "--profile=tflm", "-o", "2-words.v1.h"]);
+    done(folder.path(), &["plan", &model("tflm_keyword_scrambled_8bit"), "--profile=tflm", "-o", "語.h"]);
+    let ranges = |sizes: &str, header: &str| {
+        done(folder.path(), &["plan", "net.mlir", "--assume-pure=my", "--buckets", sizes, "-o", header]);
+    };
+    ranges("N=64,128", "first.h");
+    ranges("N=32", "second.h");
+    let header = done(folder.path(), &["plan", &model("litert_call_once_mul"), "--to=c", "--summary=none", "-o", "-"]);
+    std::fs::write(folder.path().join("dash.h"), header).expect("written");
+    let names = ["NEAP_2_WORDS_V1_MAIN", "NEAP_U8A9E_MAIN", "NEAP_FIRST_MAIN", "NEAP_SECOND_MAIN", "NEAP_PLAN_MAIN"];
+    let files = ["2-words.v1.h", "語.h", "first.h", "second.h", "dash.h", "first.h"];
+    for files in [files.to_vec(), files.iter().rev().copied().collect()] {
+        let includes: String = files.iter().map(|file| format!("#include \"{file}\"\n")).collect();
+        let array = |name: &&str| {
+            let at = name.to_lowercase();
+            format!(
+                "__attribute__((aligned(64))) static unsigned char {at}[{name}_BYTES];\nNEAP_ARENA_CHECK({at}, {name}_BYTES, {name}_ALIGN);\n"
+            )
+        };
+        let arrays: String = names.iter().map(array).collect();
+        let used: Vec<String> = names.iter().map(|name| format!("{}[0] == 0", name.to_lowercase())).collect();
+        let text = format!(
+            "{includes}{arrays}int main(void) {{\n  return !({} && neap_first_bucket(65) == 1 && neap_second_bucket(65) == NEAP_SECOND_BUCKETS\n    \
+             && NEAP_FIRST_BUCKETS == 2 && NEAP_SECOND_BUCKETS == 1);\n}}\n",
+            used.join(" && ")
+        );
+        std::fs::write(folder.path().join("use.c"), text).expect("written");
+        for (program, language) in [
+            ("gcc", &["-std=c11", "-pedantic"][..]),
+            ("gcc", &["-std=c99"]),
+            ("g++", &["-x", "c++", "-std=c++17"]),
+            ("g++", &["-x", "c++", "-std=c++11"]),
+        ] {
+            let mut command = Command::new(program);
+            let flags = ["-Wall", "-Wextra", "-Werror", "-o", "use", "use.c"];
+            command.args(language).args(flags).current_dir(folder.path());
+            let output = command.output().unwrap_or_else(|error| panic!("{program} is needed: {error}"));
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            assert!(Command::new(folder.path().join("use")).status().expect("it runs").success(), "{language:?}");
+        }
+    }
+}
+
+/// A tensor without a name is called by its index in the file, in text as well: what is printed and read again is the same.
+#[test]
+fn a_tensor_without_a_name_has_its_number() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut file = std::fs::read(model("tflm_micro_speech_quantized")).expect("there");
+    for name in ["Reshape_1", "Relu", "labels_softmax"] {
+        let text = [&(name.len() as u32).to_le_bytes()[..], name.as_bytes(), &[0]].concat();
+        let at = file.windows(text.len()).position(|part| part == text).expect("the name of a tensor");
+        file[at..at + 5].fill(0);
+    }
+    std::fs::write(folder.path().join("in.tflite"), file).expect("written");
+    done(folder.path(), &["import", "in.tflite", "-o", "in.mlir"]);
+    let names = |file: &str| -> Vec<serde_json::Value> {
+        let out = done(folder.path(), &["plan", file, "--profile=tflite", "--summary=json"]);
+        let summary: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+        let storages = summary["functions"][0]["storages"].as_array().expect("storages").clone();
+        storages.iter().flat_map(|storage| storage["names"].as_array().cloned().unwrap_or_default()).collect()
+    };
+    assert_eq!(names("in.tflite"), ["%t3", "Reshape_2", "%t2", "add_1", "%t9"]);
+    assert_eq!(names("in.mlir"), names("in.tflite"));
+    let (_, out, err) = neap(folder.path(), &["plan", "in.tflite", "--remarks", "--keep=%t2", "-o", "out.tflite"]);
+    assert!(out.contains(" %t3\n") && err.contains("%t3 (1960 bytes"), "{out}{err}");
+    assert!(done(folder.path(), &["check", "in.tflite", "out.tflite"]).contains("both compute the same"));
+    let none = "func.func @main(%x: tensor<64xi8> {neap.name = \"\"}) -> tensor<64xi8> {\n  \
+                %0 = \"neap.opaque\"(%x) {neap.name = \"\"} : (tensor<64xi8>) -> tensor<64xi8>\n  return %0 : tensor<64xi8>\n}\n";
+    std::fs::write(folder.path().join("none.mlir"), none).expect("written");
+    let out = done(folder.path(), &["plan", "none.mlir"]);
+    assert!(out.contains("neap.opaque (%0):") && out.contains("% %x\n") && out.contains("% %0\n"), "{out}");
 }
 
 #[test]

@@ -211,8 +211,26 @@ fn files_of_several_plans() {
     write("bad.mlir", [parts[0], parts[1], &last].join("// -----\n"));
     let (code, _, err) = check("bad.mlir");
     assert!(code == 1 && err.contains("neap.arena_bytes"), "{err}");
-    let (code, _, err) = neap_in(folder.path(), &["emit", "buckets.mlir", "-o", "out.csv"], source);
-    assert!(code == 1 && err.contains("holds 3 plans"), "{err}");
+    let (code, _, err) = neap_in(folder.path(), &["emit", "gap.mlir", "-o", "out.csv"], source);
+    assert!(code == 1 && err.contains("does not follow the one from 1 to 4"), "{err}");
+    let (code, _, err) = neap_in(folder.path(), &["emit", "bad.mlir", "-o", "out.csv"], source);
+    assert!(code == 1 && err.contains("neap.arena_bytes") && err.contains("--> bad.mlir:1"), "{err}");
+    // All plans at once become what they become when they are made.
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("written");
+    std::fs::create_dir(folder.path().join("later")).expect("a folder");
+    let [made, later] = ["", "later/"].map(|at| ["h", "csv", "mlir"].map(|end| format!("{at}plan.{end}")));
+    for (first, names) in
+        [(["plan", "in.mlir", "--buckets=N=4,8,16"].as_slice(), &made), (&["emit", "buckets.mlir"], &later)]
+    {
+        let outputs = names.iter().flat_map(|name| ["-o", name]).collect::<Vec<&str>>();
+        let (code, _, err) = neap_in(folder.path(), &[first, &outputs].concat(), source);
+        assert_eq!(code, 0, "{err}");
+    }
+    for (made, later) in made.iter().zip(&later) {
+        assert_eq!(read(made), read(later), "{made}");
+    }
+    let (code, _, err) = neap_in(folder.path(), &["emit", "buckets.mlir", "-o", "out.memref.mlir"], source);
+    assert!(code == 2 && err.contains("not one for each bucket"), "{err}");
     // Two models in one arena: each has its plan there.
     std::fs::write(folder.path().join("other.mlir"), certified("@main", "f")).expect("written");
     std::fs::write(folder.path().join("good.mlir"), GOOD).expect("written");
@@ -222,6 +240,8 @@ fn files_of_several_plans() {
         let (code, out, err) = neap_in(folder.path(), &["check", model, "both.mlir"], source);
         assert!(code == 0 && out.contains("1 of 2 plans are for other graphs"), "{out}{err}");
     }
+    let (code, _, err) = neap_in(folder.path(), &["report", "both.mlir", "-o", "out.html"], source);
+    assert!(code == 1 && err.contains("holds 2 plans") && err.contains("give the part that is meant"), "{err}");
     let (code, _, err) = check("both.mlir");
     assert!(code == 1 && err.contains("none of the 2 plans"), "{err}");
 }

@@ -211,6 +211,24 @@ fn ranges_of_sizes_are_drawn_one_by_one() {
         page["functions"].as_array().expect("functions").iter().map(|function| &function["figures"]["arena"]).collect();
     assert_eq!(arenas, [12, 72]);
     assert_eq!(page["functions"][0]["name"], "main[N=1..4]");
+    // The same of plans that are there already; what they were made from is not known then.
+    let args = ["plan", "in.mlir", "--buckets=N=4,64", "-o", "plan.mlir", "-o", "made.json"];
+    assert_eq!(neap(folder.path(), &args).0, 0);
+    let (code, _, err) = neap(folder.path(), &["report", "plan.mlir", "-o", "later.html", "-o", "later.json"]);
+    assert_eq!(code, 0, "{err}");
+    let later = island(&read(folder.path(), "later.html"));
+    let figures = |page: &Value| -> Vec<Value> {
+        let functions = page["functions"].as_array().expect("functions");
+        functions.iter().map(|function| function["figures"]["arena"].clone()).collect()
+    };
+    assert_eq!(figures(&later), figures(&page));
+    let of = |page: &Value| page["functions"][0]["figures"]["source_is_plan"].clone();
+    assert_eq!((of(&page), of(&later)), (false.into(), true.into()));
+    let of = |name: &str| -> Value {
+        let summary: Value = serde_json::from_str(&read(folder.path(), name)).expect("JSON");
+        summary["functions"][0]["source"]["of"].clone()
+    };
+    assert_eq!((of("made.json"), of("later.json")), ("input".into(), "plan".into()));
     assert!(page["functions"][0]["ops"]["kind"].as_array().is_some_and(|kinds| kinds.len() == 1), "{page}");
 }
 

@@ -271,3 +271,80 @@ fn what_has_no_end_is_read_up_to_a_limit() {
         assert!(found == code && out.is_empty() && err.contains(says), "{args:?}: {found}\n{err}");
     }
 }
+
+/// What is protected from writing is not replaced either, and nothing else of the run is written.
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_protected_is_left_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let folder = folder();
+    let set = |name: &str, mode: u32| {
+        let permissions = fs::Permissions::from_mode(mode);
+        fs::set_permissions(folder.path().join(name), permissions).expect("the mode is set");
+    };
+    fs::write(folder.path().join("kept.csv"), "kept").expect("written");
+    fs::write(folder.path().join("open.csv"), "open").expect("written");
+    set("kept.csv", 0o444);
+    set("open.csv", 0o666);
+    set("", 0o777);
+    // For who may do everything no file is protected: then somebody else runs it, from a place that all can reach.
+    let program = folder.path().join("neap");
+    fs::copy(env!("CARGO_BIN_EXE_neap"), &program).expect("copied");
+    set("neap", 0o755);
+    let mut command = std::process::Command::new(&program);
+    if fs::File::options().append(true).open(folder.path().join("kept.csv")).is_ok() {
+        command.uid(65534).gid(65534);
+    }
+    let args = ["plan", "in.mlir", "--dim=N=8", "-o", "open.csv", "-o", "kept.csv"];
+    let output = command.args(args).current_dir(folder.path()).output().expect("the binary runs");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{err}");
+    assert!(err.contains("cannot write `kept.csv`: ") && err.contains("make the file writable"), "{err}");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("there");
+    assert_eq!((read("kept.csv"), read("open.csv")), ("kept".to_owned(), "open".to_owned()));
+    set("kept.csv", 0o644);
+    set("kept.csv", 0o666);
+    let output = command.output().expect("the binary runs");
+    assert!(output.status.success() && read("kept.csv") != "kept", "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Sizes beyond all sizes are said with the value and its size.
+#[test]
+fn what_is_too_large_is_named_with_its_size() {
+    let folder = folder();
+    let text = |dim: &str, element: &str| {
+        let ty = format!("tensor<{dim}x{element}>");
+        format!(
+            "func.func @main(%x: {ty}) -> {ty} {{\n  %a = \"neap.opaque\"(%x) : ({ty}) -> {ty}\n  \
+             %b = \"neap.opaque\"(%a) : ({ty}) -> {ty}\n  return %b : {ty}\n}}\n"
+        )
+    };
+    let third = "3074457345618258603";
+    for (text, says) in [
+        (
+            text("4611686018427387904", "f32"),
+            "a value is too large: %x: byte size overflows in tensor<4611686018427387904xf32>",
+        ),
+        (text("4611686018427387904", "i8"), "the largest is %x with 4611686018427387904"),
+        (text(third, "i8"), "the largest is %x with 3074457345618258603"),
+    ] {
+        fs::write(folder.path().join("huge.mlir"), &text).expect("written");
+        for more in [&[][..], &["--no-reuse"], &["--arena=a=1K:64"], &["--profile=tflite"]] {
+            let (code, out, err) = neap(folder.path(), &[&["plan", "huge.mlir"], more].concat());
+            let refused = code == 1 && out.is_empty() && err.contains("huge.mlir:1:1");
+            assert!(refused && err.contains("2^63-1 bytes") && err.contains(says), "{more:?}: {code}\n{out}{err}");
+        }
+    }
+    fs::write(folder.path().join("half.mlir"), text("1152921504606846976", "i8")).expect("written");
+    let args = ["plan", "half.mlir", "half.mlir", "--share-arena"];
+    let (code, _, err) = neap(folder.path(), &args);
+    assert_eq!(code, 0, "{err}");
+    let args = ["plan", "half.mlir", "--concurrent=4"];
+    let (code, _, err) = neap(folder.path(), &args);
+    assert!(code == 1 && err.contains("2,305,843,009,213,693,952 B beside 6,917,529,027,641,081,856 B"), "{err}");
+    fs::write(folder.path().join("t.csv"), "id,lower,upper,size\na,0,2,5\nb,1,3,9223372036854775807\n")
+        .expect("written");
+    let (code, _, err) = neap(folder.path(), &["pack", "t.csv"]);
+    assert!(code == 1 && err.contains("the largest is `b`: 9223372036854775807"), "{err}");
+}

@@ -135,3 +135,41 @@ fn what_is_left_out_is_said_everywhere() {
     let (_, out, _) = neap(folder.path(), &["plan", "in.mlir", "--exclude-dynamic", "--dim=x.0=8", "--dim=y.0=8"]);
     assert!(out.contains("nothing: all bytes of a run") && !out.contains("left out"), "{out}");
 }
+
+/// An order of which the runtime's own packer makes more: no search finds a better one.
+#[test]
+fn a_longer_search_is_advised_where_it_may_help() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "func.func @main(%x: tensor<320xi8>) -> tensor<64xi8> {
+  %v0 = \"neap.opaque\"(%x) : (tensor<320xi8>) -> tensor<512xi8>
+  %v1 = \"neap.opaque\"(%v0) : (tensor<512xi8>) -> tensor<64xi8>
+  %v2 = \"neap.opaque\"(%x, %v0) : (tensor<320xi8>, tensor<512xi8>) -> tensor<576xi8>
+  %v3 = \"neap.opaque\"(%v0, %x) : (tensor<512xi8>, tensor<320xi8>) -> tensor<512xi8>
+  %v4 = \"neap.opaque\"(%v3) : (tensor<512xi8>) -> tensor<320xi8>
+  %v5 = \"neap.opaque\"(%v4) : (tensor<320xi8>) -> tensor<320xi8>
+  %z = \"neap.opaque\"(%v1, %v2, %v5) : (tensor<64xi8>, tensor<576xi8>, tensor<320xi8>) -> tensor<64xi8>
+  return %z : tensor<64xi8>
+}
+";
+    fs::write(folder.path().join("in.mlir"), text).expect("written");
+    let plan = &json(folder.path(), &["plan", "in.mlir", "--profile=tflite"])["functions"][0]["plan"];
+    assert_eq!((&plan["order_proof"], &plan["search_end"]), (&"gap".into(), &"done".into()));
+    assert!(plan["least_peak"].as_u64() < plan["peak"].as_u64(), "{plan}");
+    let said = |args: &[&str]| neap(folder.path(), &[&["plan", "in.mlir"], args].concat()).1;
+    let out = said(&["--profile=tflite"]);
+    assert!(out.contains("a longer search does not help") && out.contains("peak is 1,792 B"), "{out}");
+    // That order is there for a runtime that takes offsets.
+    let own = &json(folder.path(), &["plan", "in.mlir"])["functions"][0]["plan"];
+    assert!(own["least_peak"].is_null() && own["order_proof"] == "optimal", "{own}");
+    // A search that is cut short says so, one that is over does not.
+    let with = |options: &str| {
+        let pipeline = format!("--pass-pipeline=lock-effects,reorder{{{options}}},assign-offsets");
+        said(&["--profile=none", &pipeline])
+    };
+    fs::write(folder.path().join("in.mlir"), hard()).expect("written");
+    let out = with("order=input");
+    assert!(out.contains("a longer one finds the same"), "{out}");
+    let summary = json(folder.path(), &["plan", "in.mlir", "--budget=1M"]);
+    assert_eq!(summary["functions"][0]["plan"]["search_end"], "budget");
+    assert!(said(&["--budget=1M"]).contains("without --budget it goes on"));
+}

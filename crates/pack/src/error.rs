@@ -41,8 +41,8 @@ pub enum ProblemError {
     NoSuchItem { item: ItemId, count: usize },
     /// A relation names the same item twice.
     SelfRelation { item: ItemId },
-    /// The sizes, alignments and distances together are too large to compute with.
-    TotalOverflows,
+    /// The sizes, alignments and distances together are too large to compute with; the largest item, where there is one, and its size.
+    TotalOverflows { largest: Option<ItemId>, bytes: u64 },
     /// Fixed distances or fixed offsets put an item in two places.
     DistanceContradicts { item: ItemId, first: i64, second: i64 },
     /// Items at a fixed distance ask for alignments that no offset satisfies together.
@@ -104,7 +104,11 @@ impl ProblemError {
             }
             E::NoSuchItem { item, count } => format!("a relation names {item} of {count}"),
             E::SelfRelation { item } => format!("{}: a relation with itself", name(*item)),
-            E::TotalOverflows => "the sizes, alignments and distances together overflow".to_owned(),
+            E::TotalOverflows { largest, bytes } => {
+                let largest =
+                    largest.map_or_else(String::new, |item| format!("; the largest is {}: {bytes}", name(item)));
+                format!("the sizes, alignments and distances together overflow (at most 2^63 - 1 bytes){largest}")
+            }
             E::DistanceContradicts { item, first, second } => {
                 format!("{}: fixed offsets or distances put it at {first} and at {second}", name(*item))
             }

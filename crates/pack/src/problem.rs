@@ -338,10 +338,17 @@ fn check_relations(problem: &Problem) -> Result<(), ProblemError> {
     Ok(())
 }
 
+/// The error of sums that are beyond all sizes.
+pub(crate) fn too_much(problem: &Problem) -> ProblemError {
+    let largest = problem.items.iter().enumerate().rev().max_by_key(|(_, item)| item.size);
+    let bytes = largest.map_or(0, |(_, item)| item.size);
+    ProblemError::TotalOverflows { largest: largest.map(|(index, _)| ItemId(index as u32)), bytes }
+}
+
 /// No placement that a solver tries is higher than all fixed ends, items with their alignment, and
 /// distances stacked on each other; that sum has to stay within an `i64`.
 fn check_total(problem: &Problem) -> Result<(), ProblemError> {
-    let too_much = ProblemError::TotalOverflows;
+    let too_much = too_much(problem);
     let region_align = problem.regions.iter().try_fold(1, |m, r| lcm(m, r.align)).ok_or(too_much.clone())?;
     let mut total: u64 = 0;
     let mut top: u64 = 0;

@@ -8,7 +8,7 @@
 //! chains of a million parts cost near-linear time and no stack.
 
 use crate::error::ProblemError;
-use crate::problem::{ItemId, MAX_BYTES, Problem, RegionId};
+use crate::problem::{ItemId, MAX_BYTES, Problem, RegionId, too_much};
 
 /// A region a body may lie in, and the offsets that its alignments leave there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub(crate) fn bodies(problem: &Problem) -> Result<Vec<Body>, ProblemError> {
         let body = body(problem, members)?;
         if body.members.len() > 1 {
             let largest = body.slots.iter().map(|slot| slot.modulus as u64).max().unwrap_or(1);
-            moduli = moduli.checked_add(largest).filter(|&m| m <= MAX_BYTES / 2).ok_or(ProblemError::TotalOverflows)?;
+            moduli = moduli.checked_add(largest).filter(|&m| m <= MAX_BYTES / 2).ok_or_else(|| too_much(problem))?;
         }
         bodies.push(body);
     }

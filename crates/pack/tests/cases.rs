@@ -97,7 +97,10 @@ fn sizes_above_32_bits_are_exact_and_overflow_is_an_error() {
     assert_eq!((outcome.height(), outcome.proof), (Some(4_294_967_295), Proof::Optimal));
     let too_large = Problem::from_items(vec![Item::new(0, 1, 1 << 63)]).unwrap_err();
     assert_eq!(too_large, ProblemError::SizeOverflows { item: ItemId(0), bytes: 1 << 63 });
-    assert_eq!(Problem::from_items(two(1 << 62, 1)).unwrap_err(), ProblemError::TotalOverflows);
+    assert_eq!(
+        Problem::from_items(two(1 << 62, 1)).unwrap_err(),
+        ProblemError::TotalOverflows { largest: Some(ItemId(0)), bytes: 1 << 62 }
+    );
     let steps = Problem::from_items(vec![Item::new(0, u64::MAX, 1)]).unwrap_err();
     assert!(matches!(steps, ProblemError::BadLive { .. }));
 }

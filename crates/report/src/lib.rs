@@ -63,6 +63,8 @@ pub struct Figures {
     pub proof: String,
     /// Most bytes held at one step of the input as it was.
     pub source_peak: u64,
+    /// Whether the source is the plan itself: then it stands in the plan's order.
+    pub source_is_plan: bool,
     /// The first such step.
     pub source_step: u32,
     /// What runs there.

@@ -124,7 +124,8 @@ fn heading(picture: &Picture, function: &Function, arena: &Arena) -> [Text; 2] {
     let figures = &function.figures;
     let title = format!("@{} in @{}: {} B", clean(&function.name), clean(&arena.name), grouped(arena.used));
     let floor = figures.lower_bound.map_or(String::new(), |bound| format!(", floor {} B", grouped(bound)));
-    let given = format!("{}: as given {} B{floor}", clean(&picture.input), grouped(figures.source_peak));
+    let before = if figures.source_is_plan { "nothing shared" } else { "as given" };
+    let given = format!("{}: {before} {} B{floor}", clean(&picture.input), grouped(figures.source_peak));
     [text(&title, LEFT, 24.0, "t"), text(&given, LEFT, 44.0, "m")]
 }
 

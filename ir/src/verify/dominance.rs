@@ -186,7 +186,8 @@ impl Verifier<'_> {
     /// What an operation is called: its name, else its first result, else its kind.
     fn short(&mut self, op: OpId) -> String {
         let module = self.module;
-        if let Some(name) = module.attr(op, "neap.name").and_then(crate::attr::Attr::as_str) {
+        let name = module.attr(op, "neap.name").and_then(crate::attr::Attr::as_str);
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
             return format!("`{name}`");
         }
         match module.results(op).first() {

@@ -21,7 +21,7 @@ pub fn value_name(module: &Module, value: ValueId) -> String {
 /// The name of an operation: the model's own, else its kind with the first value that it makes.
 pub fn op_name(module: &Module, op: OpId) -> String {
     let kind = module.op_name(op);
-    if let Some(name) = module.attr(op, "neap.name").and_then(Attr::as_str) {
+    if let Some(name) = module.attr(op, "neap.name").and_then(Attr::as_str).filter(|name| !name.is_empty()) {
         return format!("`{kind}` ({name})");
     }
     let named = |value: &&ValueId| {
@@ -35,22 +35,20 @@ pub fn op_name(module: &Module, op: OpId) -> String {
     }
 }
 
+/// None, too, where the model's name is the empty one: nobody can call it by that.
 fn model_name(module: &Module, def: Def) -> Option<String> {
-    match def {
-        Def::Result(op, index) => {
-            if let Some(Attr::Array(names)) = module.attr(op, "neap.names") {
-                return names.get(index as usize)?.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
-            }
-            let name = module.attr(op, "neap.name")?.as_str()?;
-            (module.data_results(op).len() == 1).then(|| name.to_owned())
-        }
+    let name = match def {
+        Def::Result(op, index) => match module.attr(op, "neap.names") {
+            Some(Attr::Array(names)) => names.get(index as usize),
+            _ => module.attr(op, "neap.name").filter(|_| module.data_results(op).len() == 1),
+        },
         Def::Arg(block, index) => {
             let func = module.region_op(module.block_region(block));
             let entry = module.entry(func) == Some(block);
-            let name = if entry { module.arg_attr(func, index as usize, "neap.name")? } else { return None };
-            name.as_str().map(str::to_owned)
+            if entry { module.arg_attr(func, index as usize, "neap.name") } else { None }
         }
-    }
+    };
+    name?.as_str().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
 /// The name that `neap.dims` gives to a dynamic dimension of a value; two without a name are not known to be equal.

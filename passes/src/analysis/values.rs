@@ -11,6 +11,7 @@ use super::timeline::{BodyId, EntryId, Kind, Timeline};
 use neap_ir::diag::Diagnostic;
 use neap_ir::facts::{Key, OpFacts, Role, Run, ViewOf};
 use neap_ir::plan::View;
+use neap_ir::print::ty_text;
 use neap_ir::size::SizeError;
 use neap_ir::{Attr, Def, Module, Span, Type, ValueId};
 use rustc_hash::FxHashMap;
@@ -359,6 +360,9 @@ fn unknown_sizes(module: &Module, timeline: &Timeline<'_>, unknown: &[(ValueId, 
         SizeError::Dynamic(_) => {
             let axes = unbounded(module, *value);
             format!("{}: no upper bound of {}", value_name(module, *value), axes.join(", "))
+        }
+        large if large.is_too_large() => {
+            format!("{}: {large} in {}", value_name(module, *value), ty_text(module, module.value_ty(*value)))
         }
         other => format!("{}: {other}", value_name(module, *value)),
     };

@@ -1,5 +1,6 @@
 //! Brings a decision into the module: the order of blocks, what is taken, bounds. Touches nothing that is so already.
 
+use super::block::Answer;
 use super::{Decision, constants};
 use crate::analysis::Flow;
 use crate::analysis::attrs::put;
@@ -7,10 +8,11 @@ use crate::analysis::candidates::Pair;
 use crate::analysis::order_problem::Readers;
 use crate::analysis::timeline::{EntryId, Kind};
 use crate::analysis::values::Home;
+use crate::assign_offsets::packer_of;
 use crate::pass::Context;
 use neap_ir::plan::{self, InPlace, Place};
 use neap_ir::{Attr, Module, OpId};
-use neap_order::Proof;
+use neap_order::{Options, Proof};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Writes order, `neap.inplace` and `neap.place` of all bodies; says whether anything changed.
@@ -106,6 +108,23 @@ fn floor(module: &Module, flow: &Flow<'_>) -> u64 {
         most = most.max(held.saturating_sub(over).saturating_sub(parts));
     }
     most
+}
+
+/// Counts what says whether a longer search could help.
+pub(super) fn count_search(cx: &mut Context<'_>, decisions: &[Decision], after: &Flow<'_>, options: &Options) {
+    // The stages of a search that does not come to its end have a quarter of the effort each, or more.
+    let open = |answer: &Answer| answer.lower_bound < answer.peak && answer.nodes >= (options.effort / 4).max(1);
+    let cut = decisions.iter().filter(|decision| open(&decision.answer)).count();
+    cx.count("cut-short", cut as u64);
+    let within = |answer: &Answer| options.budget.is_some_and(|budget| answer.peak <= budget);
+    let within =
+        decisions.iter().any(|decision| within(&decision.answer) && decision.answer.lower_bound < decision.answer.peak);
+    cx.count("within-budget", within.into());
+    if let ([decision], Some(_)) = (decisions, packer_of(cx.profile))
+        && decision.answer.peak < after.profile.peak
+    {
+        cx.count("least-peak", decision.answer.peak);
+    }
 }
 
 /// Counts what was decided.

@@ -178,6 +178,19 @@ fn unsound(module: &Module, flow: &Flow<'_>, draft: &Draft, error: &ProblemError
         ProblemError::Cycle { ops } => {
             Diagnostic::error(span, format!("operations wait for each other: {}", path(ops)))
         }
+        ProblemError::TooManyBytes { .. } => {
+            let largest = draft.spec.storages.iter().zip(&draft.owners).rev().max_by_key(|(storage, _)| storage.size);
+            let largest = largest.map_or_else(String::new, |(storage, owner)| {
+                format!("; the largest is {} with {}", value_name(module, flow.values.info(*owner).value), storage.size)
+            });
+            let message = format!("the values of the function have more than 2^63-1 bytes together{largest}");
+            Diagnostic::error(span, message)
+        }
+        ProblemError::TooManyCycles { op } => {
+            let entry = draft.ops[op.index()];
+            let message = format!("`neap.cycles` add up to more than 2^63-1 at {}", entry_at(module, flow, entry));
+            Diagnostic::error(module.op(flow.timeline.entry(entry).op).span, message)
+        }
         other => Diagnostic::error(span, format!("the function cannot be ordered: {other}")),
     }
 }

@@ -15,14 +15,19 @@ struct Range {
     sections: Vec<Section>,
 }
 
-/// Prints the plans of all ranges, and what chooses among them.
-pub(super) fn print(modules: &[&Module], names: &mut Names, out: &mut String) -> Result<(), Vec<Diagnostic>> {
-    let ranges: Vec<Range> = modules.iter().map(|module| range(module)).collect::<Result<_, _>>()?;
+/// Prints the plans of all ranges, and what chooses among them; returns what the first function's macros begin with.
+pub(super) fn print(
+    modules: &[&Module],
+    base: &str,
+    names: &mut Names,
+    out: &mut String,
+) -> Result<String, Vec<Diagnostic>> {
+    let ranges: Vec<Range> = modules.iter().map(|module| range(module, base)).collect::<Result<_, _>>()?;
     let ascending = |pair: &[Range]| pair[0].dim == pair[1].dim && pair[0].high < pair[1].low;
     if ranges.is_empty() || !ranges.windows(2).all(ascending) {
         return Err(vec![error("the plans are not for ranges of one dimension, ascending")]);
     }
-    choice(&ranges, names, out);
+    choice(&ranges, base, names, out);
     for range in &ranges {
         let _ = writeln!(out, "/* {} from {} to {} */", comment(&range.dim), range.low, range.high);
         range.sections.iter().for_each(|section| section.print(names, out));
@@ -32,12 +37,17 @@ pub(super) fn print(modules: &[&Module], names: &mut Names, out: &mut String) ->
         if all.len() != ranges.len() || all.iter().any(|other| other.name != section.name) {
             return Err(vec![error("the plans are not of the same functions")]);
         }
-        tables(&all, names, out);
+        tables(&all, base, names, out);
     }
-    Ok(())
+    Ok(prefix(base, &ranges[0].sections[0]))
 }
 
-fn range(module: &Module) -> Result<Range, Vec<Diagnostic>> {
+/// What the macros of a function in all ranges begin with.
+fn prefix(base: &str, section: &Section) -> String {
+    format!("{base}_{}", identifier(&section.name))
+}
+
+fn range(module: &Module, base: &str) -> Result<Range, Vec<Diagnostic>> {
     let wrong = || vec![error("one of several plans does not say for which sizes it is")];
     let Some(Attr::Dict(items)) = module.attr(module.top(), plan::BUCKET) else { return Err(wrong()) };
     let [(dim, bounds)] = &items[..] else { return Err(wrong()) };
@@ -46,51 +56,53 @@ fn range(module: &Module) -> Result<Range, Vec<Diagnostic>> {
     if low < 0 || high < low {
         return Err(wrong());
     }
-    let sections = sections(module, &format!("_{}_{high}", identifier(&dim)))?;
+    let sections = sections(module, base, &format!("_{}_{high}", identifier(&dim)))?;
     Ok(Range { dim, low, high, sections })
 }
 
 /// The number of ranges, their bounds, and the function that finds the range of a size.
-fn choice(ranges: &[Range], names: &mut Names, out: &mut String) {
+fn choice(ranges: &[Range], base: &str, names: &mut Names, out: &mut String) {
     let (first, last) = (&ranges[0], &ranges[ranges.len() - 1]);
-    let dim = comment(&first.dim);
+    let (dim, bucket) = (comment(&first.dim), format!("{}_bucket", base.to_ascii_lowercase()));
     let _ = writeln!(
         out,
-        "/* Plans by the size of {dim}; one arena holds each of them. neap_bucket(size) is the number of the plan to take, an index into the\n \
-         * tables below. For a size below {} or above {} it is NEAP_BUCKETS: there is no plan; refuse the input, or plan another bucket. */",
+        "/* Plans by the size of {dim}; one arena holds each of them. {bucket}(size) is the number of the plan to take, an index into the\n \
+         * tables below. For a size below {} or above {} it is {base}_BUCKETS: there is no plan; refuse the input, or plan another bucket. */",
         first.low, last.high
     );
     let list = |get: fn(&Range) -> i64| ranges.iter().map(|range| format!("{}u", get(range))).collect::<Vec<_>>();
-    names.define(out, "NEAP_BUCKETS", &format!("{}u", ranges.len()), "");
-    names.define(out, "NEAP_BUCKETS_LOW", &braced(&list(|range| range.low)), "the least size of each");
-    names.define(out, "NEAP_BUCKETS_HIGH", &braced(&list(|range| range.high)), "the largest size of each");
-    out.push_str("static inline unsigned neap_bucket(unsigned long size)\n{\n");
+    names.define(out, &format!("{base}_BUCKETS"), &format!("{}u", ranges.len()), "");
+    names.define(out, &format!("{base}_BUCKETS_LOW"), &braced(&list(|range| range.low)), "the least size of each");
+    names.define(out, &format!("{base}_BUCKETS_HIGH"), &braced(&list(|range| range.high)), "the largest size of each");
+    let _ = writeln!(out, "static inline unsigned {bucket}(unsigned long size)\n{{");
     if first.low > 0 {
-        let _ = writeln!(out, "    if (size < {}u) return NEAP_BUCKETS;", first.low);
+        let _ = writeln!(out, "    if (size < {}u) return {base}_BUCKETS;", first.low);
     }
     for (at, range) in ranges.iter().enumerate() {
         let _ = writeln!(out, "    if (size <= {}u) return {at}u;", range.high);
     }
-    out.push_str("    return NEAP_BUCKETS;\n}\n\n");
+    let _ = writeln!(out, "    return {base}_BUCKETS;\n}}\n");
 }
 
 /// One function in all ranges: what the arena needs for any of them, and initialisers of arrays by range.
-fn tables(all: &[&Section], names: &mut Names, out: &mut String) {
-    let prefix = format!("NEAP_{}", identifier(&all[0].name));
+fn tables(all: &[&Section], base: &str, names: &mut Names, out: &mut String) {
+    let prefix = prefix(base, all[0]);
     let _ = writeln!(
         out,
         "/* @{}, by bucket: `static const unsigned long at[] = {prefix}_.._OFFSETS;` */",
         comment(&all[0].name)
     );
-    let bytes = all.iter().map(|section| section.bytes).max().unwrap_or(0);
-    let align = all.iter().map(|section| section.align).fold(1, lcm);
-    names.define(out, &format!("{prefix}_BYTES"), &format!("{bytes}u"), "of an arena for all, all together");
-    names.define(out, &format!("{prefix}_ALIGN"), &format!("{align}u"), "of its base");
     let mut arenas: BTreeMap<&String, (u64, i64)> = BTreeMap::new();
     for (arena, bytes, align) in all.iter().flat_map(|section| &section.arenas) {
         let most = arenas.entry(arena).or_insert((0, 1));
         *most = (most.0.max(*bytes), lcm(most.1, *align));
     }
+    let most = all.iter().map(|section| section.bytes).max().unwrap_or(0);
+    // Of several arenas each has to hold what any range puts there.
+    let bytes = arenas.values().map(|(bytes, _)| *bytes).fold(0, u64::saturating_add).max(most);
+    let align = all.iter().map(|section| section.align).fold(1, lcm);
+    names.define(out, &format!("{prefix}_BYTES"), &format!("{bytes}u"), "of an arena for all, all together");
+    names.define(out, &format!("{prefix}_ALIGN"), &format!("{align}u"), "of its base");
     for (arena, (bytes, align)) in arenas {
         let prefix = format!("{prefix}_ARENA_{}", identifier(arena));
         names.define(out, &format!("{prefix}_BYTES"), &format!("{bytes}u"), "");

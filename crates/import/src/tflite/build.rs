@@ -172,7 +172,11 @@ impl Builder<'_> {
                 let bytes = self.module.i64s_attr(vec![4]);
                 self.module.set_arg_attr(func, position, "neap.bytes", Some(bytes));
             }
-            state.values[*input] = Some(self.module.block_args(block)[position]);
+            let value = self.module.block_args(block)[position];
+            if graph.tensors[*input].name.is_empty() {
+                self.number(value, *input);
+            }
+            state.values[*input] = Some(value);
         }
         for number in 0..graph.operators.len() {
             self.operator(graph, number, &mut state);
@@ -291,6 +295,10 @@ impl Builder<'_> {
             loc: origin(&self.names[self.index], number),
         });
         self.module.append(state.block, op);
+        if operator.outputs.iter().any(|output| graph.tensors[*output].name.is_empty()) {
+            // Results of one operation have one name in text, and a number each.
+            self.module.results(op).to_vec().into_iter().for_each(|value| self.number(value, operator.outputs[0]));
+        }
         state.ops.push(op);
         for (position, output) in operator.outputs.iter().enumerate() {
             state.values[*output].get_or_insert(self.module.results(op)[position]);
@@ -338,11 +346,16 @@ impl Builder<'_> {
             self.module.append(state.block, op);
             let value = self.module.results(op)[0];
             // Its content stays in the file: the tensor's index tells it from others, also once it has been printed and read again.
-            let name = self.module.intern(&format!("t{tensor}"));
-            self.module.set_value_name(value, Some(name));
+            self.number(value, tensor);
             state.values[tensor] = Some(value);
         }
         state.values[tensor]
+    }
+
+    /// Calls a value by the index of its tensor, which is the same whatever the order and however often the text is printed and read.
+    fn number(&mut self, value: ValueId, tensor: usize) {
+        let name = self.module.intern(&format!("t{tensor}"));
+        self.module.set_value_name(value, Some(name));
     }
 
     fn constant(&mut self, tensor: &Tensor, ty: Ty) -> OpId {

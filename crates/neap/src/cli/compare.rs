@@ -40,16 +40,16 @@ pub enum Format {
 
 pub(super) fn command() -> Command {
     Command::new("compare")
-        .about("Compares two summaries: what grew and why; exit code 3 where an arena grew by more than is allowed")
+        .about("Compares two summaries: what grew and why; exit code 3 where an arena or the state grew by more than is allowed")
         .after_help(format!(
             "Summaries are what `neap plan -o SUMMARY.json` writes. Functions are matched by name, and so are values. Limits in SIZE \
              and offsets are bytes: 4096, 4K or 4KiB.\n\n{}",
             super::EXITS
         ))
-        .arg(flags::input("OLD").required(true).help("The summary before"))
-        .arg(flags::input("NEW").required(true).help("The summary now"))
+        .arg(flags::input("OLD").required(true).help("The summary before; `-` is the standard input"))
+        .arg(flags::input("NEW").required(true).help("The summary now; `-` is the standard input"))
         .arg(
-            flags::text("max-growth", "PERCENT%|SIZE", "Allows each arena to grow by so much [default: 0%]")
+            flags::text("max-growth", "PERCENT%|SIZE", "Allows each arena, and the state beside it, to grow by so much [default: 0%]")
                 .value_parser(growth)
                 .default_value("0%")
                 .hide_default_value(true),

@@ -140,7 +140,7 @@ fn spelled(id: &str) -> String {
 
 /// The standard input can be read once.
 fn standard_input(matches: &ArgMatches) -> Result<(), String> {
-    let files = ["FILE", "MORE", "SOURCE", "PLANNED", "template"].into_iter();
+    let files = ["FILE", "MORE", "SOURCE", "PLANNED", "OLD", "NEW", "template"].into_iter();
     let paths = files.filter_map(|file| matches.try_get_many::<PathBuf>(file).ok().flatten()).flatten();
     match paths.filter(|path| *path == Path::new("-")).count() {
         0 | 1 => Ok(()),

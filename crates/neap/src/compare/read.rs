@@ -2,6 +2,7 @@
 
 use crate::exit::Failure;
 use crate::input;
+use crate::streams::Streams;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,7 +39,15 @@ struct Together {
 #[derive(Clone, Debug, Deserialize)]
 struct Joint {
     arena: u64,
+    #[serde(default)]
+    arenas: Vec<Shared>,
     state: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Shared {
+    name: String,
+    bytes: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -64,6 +73,8 @@ pub struct Function {
     pub inside: bool,
     /// Its figures.
     pub plan: Plan,
+    #[serde(default)]
+    bytes: Bytes,
     peak_step: Option<PeakStep>,
     /// Its arenas, in order of preference.
     #[serde(default)]
@@ -79,6 +90,13 @@ pub struct Arena {
     pub name: String,
     /// The largest end of a storage in it.
     pub used: u64,
+}
+
+/// Bytes outside of the arena.
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Bytes {
+    #[serde(default)]
+    state: u64,
 }
 
 /// Figures of a plan.
@@ -114,12 +132,12 @@ pub struct Storage {
 }
 
 impl Summary {
-    /// Reads a summary.
+    /// Reads a summary; `-` is the standard input.
     ///
     /// # Errors
     /// The file is none, or one of another version.
-    pub fn read(path: &Path) -> Result<Summary, Failure> {
-        let (text, name) = (input::text(path).map_err(Failure::of_input)?, path.display());
+    pub fn read(path: &Path, streams: &mut Streams<'_>) -> Result<Summary, Failure> {
+        let (name, text) = input::named_text(path, streams)?;
         let wrong = |why: String| {
             Failure::input(format!("`{name}` is no summary of a plan: {why}"))
                 .help("`neap plan FILE -o SUMMARY.json` writes one")
@@ -142,7 +160,7 @@ impl Summary {
                 return Err(wrong(format!("@{} holds storage {at} at its peak and has none such", function.name)));
             }
         }
-        summary.file = name.to_string();
+        summary.file = name;
         Ok(summary)
     }
 }
@@ -150,10 +168,15 @@ impl Summary {
 impl Together {
     /// One function for the arena that all share and for their state, then those of each model.
     fn whole(self) -> Summary {
-        let Joint { arena, state } = self.plan;
+        let Joint { arena, arenas: several, state } = self.plan;
         let plan = Plan { arena, peak: arena, lower_bound: 0, order_proof: "none".to_owned() };
-        let arenas = [("shared", arena), ("state", state)].map(|(name, used)| Arena { name: name.to_owned(), used });
-        let all = Function { name: "all models".to_owned(), plan, arenas: arenas.to_vec(), ..Function::default() };
+        let shared = |name: &str, used: u64| Arena { name: name.to_owned(), used };
+        let mut arenas: Vec<Arena> = several.iter().map(|one| shared(&one.name, one.bytes)).collect();
+        if arenas.is_empty() {
+            arenas.push(shared("shared", arena));
+        }
+        arenas.push(shared("state", state));
+        let all = Function { name: "all models".to_owned(), plan, arenas, ..Function::default() };
         let mut functions = vec![all];
         let mut seen: BTreeMap<String, u32> = BTreeMap::new();
         for summary in self.summaries {
@@ -191,6 +214,11 @@ impl Function {
     pub fn at_peak(&self) -> Vec<&Storage> {
         let held = self.peak_step.iter().flat_map(|peak| &peak.storages);
         held.map(|at| &self.storages[*at]).collect()
+    }
+
+    /// Bytes that outlive a run: the device holds them beside the arena.
+    pub fn state(&self) -> u64 {
+        self.bytes.state
     }
 
     /// What no order can do better than, where that is known.

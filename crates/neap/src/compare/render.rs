@@ -57,11 +57,16 @@ pub fn text(comparison: &Comparison) -> String {
     }
     let limit = &comparison.max_growth;
     let _ = match comparison.grown.as_slice() {
-        [] => writeln!(out, "no arena grew by more than {limit}"),
-        [one] => writeln!(out, "an arena of @{} grew by more than {limit}", shown(one, 70)),
+        [] => writeln!(out, "no arena and no state grew by more than {limit}"),
+        [one] => writeln!(out, "an arena or the state of @{} grew by more than {limit}", shown(one, 70)),
         many => {
             let names: Vec<String> = many.iter().map(|name| shown(name, 70)).collect();
-            writeln!(out, "arenas of {} functions grew by more than {limit}: @{}", many.len(), names.join(", @"))
+            writeln!(
+                out,
+                "arenas or state of {} functions grew by more than {limit}: @{}",
+                many.len(),
+                names.join(", @")
+            )
         }
     };
     out
@@ -86,6 +91,7 @@ fn function(comparison: &Comparison, rows: &[Row], out: &mut String) {
         (What::Peak, "peak"),
         (What::Lost, "lost"),
         (What::Floor, "floor"),
+        (What::State, "state"),
     ];
     for (what, label) in figures {
         for row in rows.iter().filter(|row| row.what == what) {

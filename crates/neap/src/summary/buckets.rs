@@ -1,6 +1,6 @@
 //! Plans for ranges of a dimension's sizes: which one to take, and what a size outside of all means.
 
-use super::{Function, Summary};
+use super::{Function, Need, Summary, listed};
 use crate::size::grouped;
 use serde::Serialize;
 use std::fmt::Write;
@@ -10,8 +10,11 @@ use std::fmt::Write;
 pub struct Buckets {
     /// The dimension, as the flag names it.
     pub dim: String,
-    /// Bytes of the arena: those of the bucket that needs most.
+    /// Bytes of the arena: those of the bucket that needs most; of several arenas, all together.
     pub arena: u64,
+    /// Of several arenas each: the bytes of the bucket that needs most of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arenas: Vec<Need>,
     /// What a size in no range means.
     pub outside: String,
     /// Ascending: the first whose `high` is not below the size is the one to take.
@@ -34,7 +37,14 @@ pub struct Bucket {
 impl Buckets {
     /// A line for the whole and one for each range.
     pub(super) fn text(&self) -> String {
-        let mut out = format!("buckets of {}: one arena of {} B for all\n", self.dim, grouped(self.arena.into()));
+        let bytes = grouped(self.arena.into());
+        let mut out = match self.arenas.len() {
+            0 => format!("buckets of {}: one arena of {bytes} B for all\n", self.dim),
+            several => {
+                let each = self.arenas.iter().map(|need| (need.name.as_str(), need.bytes, None));
+                format!("buckets of {}: {several} arenas, {bytes} B for all: {}\n", self.dim, listed(each))
+            }
+        };
         for bucket in &self.table {
             let range = format!("{}..{}", grouped(bucket.low.into()), grouped(bucket.high.into()));
             let _ = writeln!(out, "  {range:<15} {:>12} B", grouped(bucket.arena.into()));

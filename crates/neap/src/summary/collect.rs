@@ -4,8 +4,8 @@ use super::graph::graph;
 use super::stages::{flow, peak};
 use super::storages::{self, Placed};
 use super::{
-    Bytes, Check, Function, Pass, PeakStep, Plan, Proof, ProofBy, Recomputed, Recomputing, Saved, ScratchKnown, Source,
-    Stages, Summary,
+    Bytes, Check, Function, Given, Pass, PeakStep, Plan, Proof, ProofBy, Recomputed, Recomputing, Saved, ScratchKnown,
+    SearchEnd, Source, Stages, Summary,
 };
 use crate::apply::Applied;
 use crate::drive::Setup;
@@ -139,7 +139,7 @@ fn function(
         unknown_ops,
         unknown_bytes,
         bytes: bytes(inputs, &flow, original.as_ref()),
-        source: original.as_ref().map_or_else(Source::default, |flow| given(source, flow)),
+        source: original.as_ref().map_or_else(Source::default, |flow| given(inputs, source, flow)),
         saved: saved(inputs, func, &name, source_peak, &plan)?,
         peak_step: peak_step(module, &flow, &placed),
         graph: inputs.draw.then(|| graph(inputs, &flow, original.as_ref(), &placed)),
@@ -180,10 +180,12 @@ fn recomputed(inputs: &Inputs<'_>, function: &str) -> Option<Recomputing> {
 }
 
 /// The peak of the order that was given.
-fn given(module: &Module, flow: &Flow<'_>) -> Source {
+fn given(inputs: &Inputs<'_>, module: &Module, flow: &Flow<'_>) -> Source {
     let (peak, step) = (flow.profile.peak, flow.profile.step);
     let entry = flow.timeline.by_step.get(step as usize).map(|id| flow.timeline.entry(*id));
-    Source { peak, step, op: entry.map_or_else(String::new, |entry| op_name(module, entry.op).replace('`', "")) }
+    // Where nothing ran, the plan was there already.
+    let of = if inputs.reports.is_empty() { Given::Plan } else { Given::Input };
+    Source { of, peak, step, op: entry.map_or_else(String::new, |entry| op_name(module, entry.op).replace('`', "")) }
 }
 
 fn text(module: &Module, op: OpId, key: &str) -> String {
@@ -229,6 +231,12 @@ fn plan_of(
         base_align: placed.base_align,
         makespan: counted("makespan"),
         time_limit_hit: inputs.time_limit_hit,
+        search_end: match (counted("within-budget"), counted("cut-short")) {
+            (Some(_), _) => SearchEnd::Budget,
+            (None, Some(_)) => SearchEnd::Effort,
+            (None, None) => SearchEnd::Done,
+        },
+        least_peak: counted("least-peak"),
     }
 }
 

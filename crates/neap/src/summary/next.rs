@@ -1,6 +1,7 @@
 //! What to try next: the one thing that is most likely to help.
 
-use super::{Function, Proof};
+use super::{Function, Proof, SearchEnd};
+use crate::size::grouped;
 
 pub(super) fn next(function: &Function) -> String {
     if !function.unknown_ops.is_empty() {
@@ -11,8 +12,26 @@ pub(super) fn next(function: &Function) -> String {
         return "bound the dynamic dimensions: --dim N=1..512, or --dim VALUE.AXIS=1..512".to_owned();
     }
     let plan = &function.plan;
-    if plan.order_proof == Proof::Gap {
+    if let (Proof::Gap, Some(least)) = (plan.order_proof, plan.least_peak) {
+        return format!(
+            "a longer search does not help: the runtime's own packer needs more than this for an order whose peak is {} B; only offsets of ours \
+             keep to it, where a runtime takes them, as with --profile tflm",
+            grouped(least.into())
+        );
+    }
+    if plan.order_proof == Proof::Gap && plan.time_limit_hit {
+        return "search longer for an order: a larger --time-limit, or see what stands at the peak: --summary=full"
+            .to_owned();
+    }
+    if plan.order_proof == Proof::Gap && plan.search_end == SearchEnd::Budget {
+        return "this is within the budget, where the search ended: without --budget it goes on".to_owned();
+    }
+    if plan.order_proof == Proof::Gap && plan.search_end == SearchEnd::Effort {
         return "search longer for an order: reorder{effort=N} in --pass-pipeline, or see what stands at the peak: --summary=full"
+            .to_owned();
+    }
+    if plan.order_proof == Proof::Gap {
+        return "see what stands at the peak: --summary=full; the search came to its end, a longer one finds the same"
             .to_owned();
     }
     if plan.arena > plan.peak {

@@ -1,5 +1,6 @@
 //! The summary that a person reads: a dozen lines at most, the largest function in detail, the others in one line.
 
+use super::needs::listed;
 use super::next::next;
 use super::{Check, Function, Price, Proof, ProofBy, Summary};
 use crate::size::{grouped, human};
@@ -48,6 +49,10 @@ fn arena(function: &Function, bold: bool) -> String {
     let (now, before) = (function.plan.arena, function.source.peak);
     let size = strong(&format!("{} B", grouped(now.into())), bold);
     let mut text = if now >= 1024 { format!("{size} ({})", human(now)) } else { size };
+    if function.arenas.len() > 1 {
+        let each = function.arenas.iter().map(|arena| (arena.name.as_str(), arena.used, arena.capacity));
+        let _ = write!(text, " in {} arenas: {}", function.arenas.len(), listed(each));
+    }
     if !function.excluded.is_empty() {
         // What is left out is left out on both sides: a ratio of the rest says nothing of the model.
         text.push_str(" for what has a known size; the rest is not in any figure here");
@@ -126,7 +131,9 @@ fn saved(function: &Function) -> String {
     let total: i128 = parts.iter().map(|(_, bytes)| i128::from(*bytes)).sum();
     if text.is_empty() {
         // A budget ends the search at the first order that fits.
-        let why = if function.plan.lower_bound < function.plan.peak {
+        let why = if function.plan.least_peak.is_some() {
+            "nothing: the runtime's own packer needs as much for the better orders that were found, and nothing was shared"
+        } else if function.plan.lower_bound < function.plan.peak {
             "nothing: no better order was found than the given one, and nothing was shared"
         } else {
             "nothing: the given order is as good, and nothing could be shared"

@@ -108,15 +108,7 @@ fn plans<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result
 
 /// Ranges follow each other without a gap, over all that the user asks for.
 fn whole(ranges: &[DimFlag], request: &Check) -> Result<(), Failure> {
-    for pair in ranges.windows(2) {
-        if pair[0].name != pair[1].name || pair[0].high.checked_add(1) != Some(pair[1].low) {
-            let what = format!(
-                "the plan for {} from {} to {} does not follow the one from {} to {}",
-                pair[1].name, pair[1].low, pair[1].high, pair[0].low, pair[0].high
-            );
-            return Err(Failure::input(what).help("a size between them has no plan"));
-        }
-    }
+    buckets::follow(ranges)?;
     let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ok(()) };
     let asked = request.source.dims.iter().find(|dim| dim.name == first.name);
     match asked.filter(|asked| asked.low < first.low || asked.high > last.high) {

@@ -11,7 +11,7 @@ use crate::streams::Streams;
 /// # Errors
 /// A file that is no summary, or one of several models beside one of one.
 pub(crate) fn run(request: &Compare, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-    let (old, new) = (Summary::read(&request.old)?, Summary::read(&request.new)?);
+    let (old, new) = (Summary::read(&request.old, streams)?, Summary::read(&request.new, streams)?);
     if old.joint != new.joint {
         let (one, other) = if old.joint { (&old.file, &new.file) } else { (&new.file, &old.file) };
         return Err(Failure::input(format!(

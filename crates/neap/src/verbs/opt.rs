@@ -182,7 +182,9 @@ fn finish(request: &Opt, setup: &Setup, done: &Done, streams: &mut Streams<'_>) 
         Some(path) => {
             let bytes = match (Writer::of(path), done.planned.as_slice()) {
                 (None | Some(Writer::Mlir), _) => printed.join("// -----\n").into_bytes(),
-                (Some(writer), [planned]) => writers::write(writer, planned, With { options, ..With::default() })?,
+                (Some(writer), [planned]) => {
+                    writers::write(writer, path, planned, With { options, ..With::default() })?
+                }
                 (Some(_), _) => return Err(several()),
             };
             files.push(Output { path: path.clone(), bytes });

@@ -147,7 +147,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         let moved =
             template.as_ref().filter(|_| writer.is_model()).and_then(|file| weights::missing(&file.input, path));
         streams.say(&report::text(moved.as_slice(), Source { name: "", text: &[], line: 0 }, colour));
-        files.push(Output { path: path.clone(), bytes: writers::write(writer, &planned, with)? });
+        files.push(Output { path: path.clone(), bytes: writers::write(writer, path, &planned, with)? });
     }
     files.extend(stub::file(common, &setup, std::iter::once(&planned.module)));
     let (certificates, missing) = proofs::file(common, std::slice::from_ref(&planned));

@@ -14,11 +14,13 @@ use crate::writers::Writer;
 /// What is wrong, when it is not about a place in the plan; the rest has been said.
 pub(crate) fn run(request: &Emit, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     for path in &request.outputs {
-        let writer = Writer::choose(path, request.to.as_deref())?;
-        if !writer.draws() && !matches!(writer, Writer::Json | Writer::Csv) {
-            let failure = Failure::usage(format!("`{}` is no report", path.display()));
+        let writer = Writer::choose(path, request.to.as_deref()).ok();
+        if !writer.is_some_and(|writer| writer.draws() || matches!(writer, Writer::Json | Writer::Csv)) {
+            let named = request.to.as_ref().map_or_else(|| path.display().to_string(), |name| format!("--to {name}"));
+            let failure = Failure::usage(format!("`{named}` is no report"));
             return Err(failure.help(
-                "`neap emit` writes model files, headers and MLIR; a report is .html, .svg, .trace.json, .json or .csv",
+                "a report is .html, .svg, .trace.json, .json or .csv, or `--to` names one of html, svg, trace, json, csv; \
+                 `neap emit` writes model files, headers and MLIR",
             ));
         }
     }

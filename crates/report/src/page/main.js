@@ -10,14 +10,15 @@ function figure(title, key, value, small, lines, kind) {
 function drawFigures(m) {
   const f = m.columns.figures, arena = Number(f.arena), given = Number(f.source_peak), inUnit = value => Number(value) >= 1024 ? human(value) : "";
   const less = given > 0 ? (given - arena) / given * 100 : 0;
-  const change = Math.abs(less) < .05 ? "as much as given" : less > 0 ? `${less.toFixed(1)} % less than as given` : `${(-less).toFixed(1)} % more than as given`;
+  const before = f.source_is_plan ? "with nothing shared" : "as given";
+  const change = Math.abs(less) < .05 ? `as much ${before}` : less > 0 ? `${less.toFixed(1)} % less than ${before}` : `${(-less).toFixed(1)} % more than ${before}`;
   const lost = arena - Number(f.peak), gap = f.lower_bound === null ? 0 : Number(f.peak) - Number(f.lower_bound);
   byId("figures").replaceChildren(
     figure("Arena", "plan.arena", f.arena, inUnit(f.arena), [[change, less > 0 ? "good" : ""], lost > 0 ? [`${bytes(lost)} lost between storages`, "warn"] : ["nothing lost between storages", ""]], "main"),
     figure("Peak", "plan.peak", f.peak, inUnit(f.peak), [[f.peak_step === null ? "no steps" : `step ${grouped(f.peak_step)} of ${grouped(m.ops)}, ${f.peak_op}`, ""]], ""),
     figure("Floor", "plan.lower_bound", f.lower_bound, f.lower_bound === null ? "" : inUnit(f.lower_bound),
       [[gap > 0 ? `the peak is ${percent(gap, Number(f.lower_bound))} above` : f.lower_bound === null ? "" : "the peak is there", gap > 0 ? "warn" : "good"], [f.proof, ""]], ""),
-    figure("As given", "source.peak", f.source_peak, inUnit(f.source_peak), [[f.source_op ? `step ${grouped(f.source_step)}, ${f.source_op}` : "", ""], [m.columns.before, ""]], ""),
+    figure(f.source_is_plan ? "Nothing shared" : "As given", "source.peak", f.source_peak, inUnit(f.source_peak), [[f.source_op ? `step ${grouped(f.source_step)}, ${f.source_op}` : "", ""], [m.columns.before, ""]], ""),
     savings(m));
 }
 
@@ -31,7 +32,7 @@ function savings(m) {
     const low = Math.min(from, to) / (top || 1) * 100, width = Math.abs(to - from) / (top || 1) * 100;
     box.append(el("span", { class: "l" }, label), el("div", { class: "track " + kind }, el("i", { style: { left: low + "%", width: width + "%" } })), el("span", { class: "n", "data-figure": key }, text));
   };
-  row("as given", 0, given, "whole", grouped(f.source_peak), null);
+  row(f.source_is_plan ? "nothing shared" : "as given", 0, given, "whole", grouped(f.source_peak), null);
   at = given;
   for (const [name, value] of ladder) {
     const next = at - Number(value);
