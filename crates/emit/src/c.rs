@@ -97,7 +97,7 @@ struct Section {
     fingerprint: String,
     bytes: u64,
     align: i64,
-    /// Where there are several: their name, bytes and alignment.
+    /// Where the module has several: name, bytes and alignment of those that are used.
     arenas: Vec<(String, u64, i64)>,
     lines: Vec<Line>,
 }
@@ -130,7 +130,8 @@ fn section(
         ends.map(|line| line.offset.max(0) as u64 + line.bytes).max().unwrap_or(0)
     };
     let align = |arena: &String| aligns.get(arena).copied().unwrap_or(1);
-    let several = used.len() > 1;
+    // Of several that are declared, one that is used alone is told as well: another function, or another range, may use another one.
+    let several = aligns.len() > 1;
     let arenas = used.into_iter().filter(|_| several).map(|arena| (arena.clone(), end(arena), align(arena))).collect();
     if aligns.len() <= 1 {
         lines.iter_mut().for_each(|line| line.arena = None);

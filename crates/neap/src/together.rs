@@ -376,6 +376,7 @@ fn text(together: &Together) -> String {
     };
     let each = |needs: &mut dyn ExactSizeIterator<Item = (&str, u64, Option<u64>)>| match needs.len() {
         0 => String::new(),
+        1 => format!(" in one arena: {}", summary::listed(needs)),
         count => format!(" in {count} arenas: {}", summary::listed(needs)),
     };
     let arenas = each(&mut plan.arenas.iter().map(|arena| (arena.name.as_str(), arena.bytes, None)));

@@ -258,6 +258,25 @@ fn the_header_of_ranges_chooses_by_size() {
     let header = std::fs::read_to_string(folder.path().join("plan.h")).expect("written");
     assert!(header.contains("NEAP_PLAN_MAIN_N_64_VALUE_OFFSET") && !header.contains("VALUE_OFFSETS"), "{header}");
     assert!(header.contains("below 1 or above 512"), "{header}");
+    // Of two arenas the one range fills the first, the other range the second: all together is both.
+    let apart =
+        ["plan", "net.mlir", "--assume-pure=my", "--buckets=N=1,2", "--arena=a=300", "--arena=b=1M", "-o", "apart.h"];
+    let summary: serde_json::Value =
+        serde_json::from_str(&done(folder.path(), &[&apart[..], &["--summary=json"]].concat())).expect("JSON");
+    let buckets = &summary["buckets"];
+    assert_eq!(
+        buckets["arena"],
+        buckets["arenas"][0]["bytes"].as_u64().zip(buckets["arenas"][1]["bytes"].as_u64()).map_or(0, |(a, b)| a + b)
+    );
+    let header = std::fs::read_to_string(folder.path().join("apart.h")).expect("written");
+    for (name, bytes) in [
+        ("", &buckets["arena"]),
+        ("_ARENA_A", &buckets["arenas"][0]["bytes"]),
+        ("_ARENA_B", &buckets["arenas"][1]["bytes"]),
+    ] {
+        assert!(header.contains(&format!("#define NEAP_APART_MAIN{name}_BYTES {bytes}u")), "{name} {bytes}\n{header}");
+    }
+    assert!(buckets["arena"].as_u64() > buckets["table"][1]["arena"].as_u64(), "{buckets}");
     let (code, _, err) = neap(folder.path(), &[&args[..5], &["-o", "plan.memref.mlir"]].concat());
     assert!(code == 2 && err.contains("hold one plan"), "{err}");
 }

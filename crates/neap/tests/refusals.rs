@@ -348,3 +348,31 @@ fn what_is_too_large_is_named_with_its_size() {
     let (code, _, err) = neap(folder.path(), &["pack", "t.csv"]);
     assert!(code == 1 && err.contains("the largest is `b`: 9223372036854775807"), "{err}");
 }
+
+/// Every dimension that has to be bounded is said, with a value that has it; further values that lack nothing else are counted.
+#[test]
+fn what_has_to_be_bounded_is_said_once() {
+    let folder = folder();
+    let named: String = (0..40)
+        .map(|at| {
+            let ty = "tensor<?x?xi8>";
+            format!("  %v{} = \"neap.opaque\"(%v{at}) {{neap.dims = [\"N\", \"M\"]}} : ({ty}) -> {ty}\n", at + 1)
+        })
+        .collect();
+    let text = format!(
+        "module attributes {{neap.bounds = {{M = [1, 8]}}}} {{\nfunc.func @main(%v0: tensor<?x?xi8> {{neap.dims = [\"N\", \"M\"]}}, %y: tensor<?x4xi8>) {{\n\
+         {named}  %z = \"neap.opaque\"(%v40) {{neap.dims = [\"K\"]}} : (tensor<?x?xi8>) -> tensor<?xi8>\n  return\n}}\n}}\n"
+    );
+    fs::write(folder.path().join("open.mlir"), text).expect("written");
+    let (code, _, err) = neap(folder.path(), &["plan", "open.mlir"]);
+    assert!(code == 1 && err.contains("the sizes of 43 values are not known"), "{err}");
+    for part in
+        ["no upper bound of %v0.0 (`N`)", "no upper bound of %y.0\n", "no upper bound of %z.0 (`K`)", "40 more values"]
+    {
+        assert!(err.contains(part), "no `{part}` in\n{err}");
+    }
+    assert_eq!(err.matches("no upper bound of").count(), 3, "{err}");
+    assert!(err.contains("`K` (1), `N` (41)") && err.contains("`--dim K=1..MAX`"), "{err}");
+    let (code, _, err) = neap(folder.path(), &["plan", "open.mlir", "--dim=N=1..4", "--dim=K=1..4", "--dim=%y.0=1..4"]);
+    assert_eq!(code, 0, "{err}");
+}

@@ -382,29 +382,41 @@ fn unknown_sizes(module: &Module, timeline: &Timeline<'_>, unknown: &[(ValueId, 
     if let [one] = unknown {
         return Diagnostic::error(place, format!("the size of a value is not known: {}", line(one))).help(HELP);
     }
-    let mut error = Diagnostic::error(place, format!("the sizes of {} values are not known", unknown.len())).help(HELP);
-    for item in unknown {
-        error = error.related(span(module, timeline, item.0), line(item));
-    }
-    match open_dimensions(module, unknown) {
-        Some(note) => error.note(note),
-        None => error,
-    }
-}
-
-/// The named dimensions that have no upper bound, with how many values have each: what to bound first.
-fn open_dimensions(module: &Module, unknown: &[(ValueId, SizeError)]) -> Option<String> {
+    let mut error = Diagnostic::error(place, format!("the sizes of {} values are not known", unknown.len()));
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for (value, _) in unknown {
-        let axes = module.dynamic_axes(*value).into_iter();
-        let names: BTreeSet<String> = axes.filter_map(|axis| dim_name(module, *value, axis)).collect();
-        for name in names.into_iter().filter(|name| !name.is_empty() && module.dim_bound(name).is_none()) {
-            *counts.entry(name).or_default() += 1;
+    let mut alike = 0;
+    for item in unknown {
+        // What lacks nothing but bounds that others lack as well is counted: a model's values have few dimensions.
+        let (names, more) = open_dimensions(module, item);
+        let is_new = more || names.iter().any(|name| !counts.contains_key(name));
+        names.into_iter().for_each(|name| *counts.entry(name).or_default() += 1);
+        if is_new {
+            error = error.related(span(module, timeline, item.0), line(item));
+        } else {
+            alike += 1;
         }
     }
+    if alike > 0 {
+        error = error.note(format!("{alike} more values lack a bound of these dimensions and nothing else"));
+    }
+    let Some(first) = counts.keys().next() else { return error.help(HELP) };
     let listed: Vec<String> = counts.iter().map(|(name, count)| format!("`{name}` ({count})")).collect();
-    (!listed.is_empty())
-        .then(|| format!("dimensions without a bound, and how many values have each: {}", listed.join(", ")))
+    let note = format!("dimensions without a bound, and how many values have each: {}", listed.join(", "));
+    error.note(note).help(HELP.replacen("NAME", first, 1))
+}
+
+/// The named dimensions of a value that have no upper bound, and whether it lacks something else for its size.
+fn open_dimensions(module: &Module, (value, error): &(ValueId, SizeError)) -> (BTreeSet<String>, bool) {
+    let mut more = !matches!(error, SizeError::Dynamic(_));
+    let mut names = BTreeSet::new();
+    for axis in module.dynamic_axes(*value) {
+        match dim_name(module, *value, axis).filter(|name| !name.is_empty()) {
+            Some(name) if module.dim_bound(&name).is_some() => {}
+            Some(name) => drop(names.insert(name)),
+            None => more = true,
+        }
+    }
+    (names, more)
 }
 
 /// The dimensions of a value that have no upper bound, as `--dim` takes them, with their names where they have some.
