@@ -76,7 +76,7 @@ impl Writer {
             .map(|(_, writer)| writer)
     }
 
-    /// The writer by name if one is named, else by the file's extension.
+    /// The writer by name if one is named, else by the file's extension; a name without one (`-`, `/dev/null`) is text.
     ///
     /// # Errors
     /// There is none; says which there are.
@@ -89,7 +89,8 @@ impl Writer {
                     .note(there)
                     .help("`--to` names a writer, whatever the extension")
             };
-            return Writer::of(path).ok_or_else(missing);
+            let plain = path.extension().is_none().then_some(Writer::Mlir);
+            return Writer::of(path).or(plain).ok_or_else(missing);
         };
         let found = WRITERS.iter().find(|(other, ..)| *other == name).map(|(.., writer)| *writer);
         found.ok_or_else(|| {

@@ -41,6 +41,10 @@ fn plan_prints_the_summary_and_writes_by_extension() {
     assert!(serde_json::from_str::<Value>(&read("o.json")).is_ok());
     let (code, _, err) = neap_in(folder.path(), &["plan", "in.mlir", "-o", "o.pdf"], GOOD);
     assert!(code == 2 && err.contains("mlir, json, csv"), "{err}");
+    // A name without an extension is text, as on the standard output; what is no file stays what it is.
+    let (code, _, err) = neap_in(folder.path(), &["plan", "in.mlir", "-o", "plan", "-o", "/dev/null"], GOOD);
+    assert_eq!((code, err.as_str(), read("plan")), (0, "", read("o.mlir")));
+    assert!(!std::fs::metadata("/dev/null").expect("it is there").is_file());
 }
 
 #[test]
