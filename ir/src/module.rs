@@ -221,6 +221,11 @@ impl Module {
         self.ops[op].operands[index].value
     }
 
+    /// How many operands there are, tokens among them.
+    pub fn operand_count(&self, op: OpId) -> usize {
+        self.ops[op].operands.len()
+    }
+
     /// All results, data first, tokens last.
     pub fn results(&self, op: OpId) -> &[ValueId] {
         crate::work::count(1);
@@ -232,11 +237,23 @@ impl Module {
         self.operands(op).take_while(|value| !self.is_token(*value))
     }
 
-    /// Results before the first token: what plan attributes run parallel to.
+    /// The data operand at an index; tokens are the last operands.
+    pub fn data_operand(&self, op: OpId, index: usize) -> Option<ValueId> {
+        crate::work::count(1);
+        self.ops[op].operands.get(index).map(|operand| operand.value).filter(|value| !self.is_token(*value))
+    }
+
+    /// How many operands are no tokens.
+    pub fn data_operand_count(&self, op: OpId) -> usize {
+        crate::work::count(1);
+        let operands = &self.ops[op].operands;
+        operands.iter().rposition(|operand| !self.is_token(operand.value)).map_or(0, |last| last + 1)
+    }
+
+    /// Results before the tokens, which are the last: what plan attributes run parallel to.
     pub fn data_results(&self, op: OpId) -> &[ValueId] {
         let results = self.results(op);
-        let count = results.iter().take_while(|value| !self.is_token(**value)).count();
-        &results[..count]
+        &results[..results.iter().rposition(|value| !self.is_token(*value)).map_or(0, |last| last + 1)]
     }
 
     /// Whether a value is a `!neap.token`: an ordering edge without bytes.

@@ -26,7 +26,7 @@ pub fn called_by(module: &Module, op: OpId, facts: &OpFacts) -> Vec<Option<OpId>
 /// The facts of an operation.
 #[must_use]
 pub fn facts_of<'a>(module: &Module, facts: &'a Facts, op: OpId) -> &'a OpFacts {
-    facts.of(module.op_name(op), module.data_operands(op).count(), module.data_results(op).len())
+    facts.of(module.op_name(op), module.data_operand_count(op), module.data_results(op).len())
 }
 
 /// The functions of a module, each after all that it calls; else in the order of the module.

@@ -134,7 +134,7 @@ fn permitted(
     cx: &Context<'_>,
 ) -> Result<(), Refusal> {
     let profile = cx.profile;
-    let operand = module.data_operands(op).nth(operand).ok_or("it lacks the operand")?;
+    let operand = module.data_operand(op, operand).ok_or("it lacks the operand")?;
     let argument = module.defining_op(operand).is_none();
     let resident =
         module.defining_op(operand).is_some_and(|from| facts_of(module, cx.facts, from).role == Role::Constant);

@@ -200,7 +200,7 @@ fn own(resolve: &Resolve<'_>, op: OpId, aliases: &FxHashMap<ValueId, Box<str>>, 
         |value: ValueId| (0..module.data_results(op).len()).any(|index| resolve.lies_in(op, index) == Some(value));
     // What is bound to the arguments of bodies is read there, if it is. A kernel's bodies are not looked into: it reads all that it is given.
     let bodies = !module.op_regions(op).is_empty() && facts.body.run != Run::Kernel;
-    let count = if bodies { module.data_operands(op).count() } else { 0 };
+    let count = if bodies { module.data_operand_count(op) } else { 0 };
     let bound: Vec<usize> = facts.body.args.below(count).collect();
     for (index, value) in module.data_operands(op).enumerate() {
         if facts.shape_operands.contains(index) {

@@ -21,7 +21,7 @@ pub struct Unknown;
 /// It has it, and its value is not known.
 pub fn ints(module: &Module, facts: &Facts, op: OpId, row: &OpFacts, key: Key) -> Result<Option<Vec<i64>>, Unknown> {
     let Some(param) = row.param(key) else { return Ok(None) };
-    if let Some(value) = param.operand.and_then(|index| module.data_operands(op).nth(index))
+    if let Some(value) = param.operand.and_then(|index| module.data_operand(op, index))
         && !matches!(module.ty(module.value_ty(value)), Type::None)
     {
         return constant(module, facts, value).map(Some).ok_or(Unknown);

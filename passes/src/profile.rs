@@ -176,9 +176,9 @@ impl Profile {
 
     /// Whether the runtime allocates an operation's results by itself while it runs, given what of operands is known before the run.
     pub fn allocates(&self, module: &Module, op: OpId, row: &OpFacts, is_known: impl Fn(OpId) -> bool) -> bool {
-        let shapes = row.shape_operands.below(module.data_operands(op).count());
+        let shapes = row.shape_operands.below(module.data_operand_count(op));
         let known = |value| module.defining_op(value).is_some_and(&is_known);
-        let mut given = shapes.filter_map(|at| module.data_operands(op).nth(at));
+        let mut given = shapes.filter_map(|at| module.data_operand(op, at));
         let computes = row.role != Role::Constant && !module.data_results(op).is_empty();
         let at_run_time = self.heap_for_run_time_shapes && given.any(|value| !known(value));
         computes && (at_run_time || self.heap.contains(module.op_name(op)))

@@ -242,7 +242,7 @@ impl<'a, 'b> Bytes<'a, 'b> {
         let places = m.places(op, plan::PLACE);
         for place in &places {
             let permitted = shared::may_place(self.homes.row(op)) || self.says(key, shared::part(key, place));
-            if let Some(part) = m.data_operands(op).nth(place.operand as usize).filter(|_| !permitted) {
+            if let Some(part) = m.data_operand(op, place.operand as usize).filter(|_| !permitted) {
                 self.unpermitted(op, plan::PLACE, part);
             }
         }
@@ -330,7 +330,7 @@ impl<'a, 'b> Bytes<'a, 'b> {
         wraps: &Wraps,
     ) {
         let m = self.homes.module;
-        let (results, operand) = (m.data_results(op), m.data_operands(op).nth(view.operand as usize));
+        let (results, operand) = (m.data_results(op), m.data_operand(op, view.operand as usize));
         let (Some(value), Some(operand)) = (results.get(view.result as usize), operand) else { return };
         let fact = shared::may_view(self.homes.row(op), &view);
         let callers = self.homes.is_external(*value) && !crate::effects::is_buffer(m, *value);

@@ -120,7 +120,7 @@ pub(crate) fn callees(module: &Module, op: OpId, row: &OpFacts) -> Vec<String> {
 
 /// The facts of an operation.
 pub(crate) fn row<'f>(module: &Module, op: OpId, facts: &'f Facts) -> &'f OpFacts {
-    facts.of(module.op_name(op), module.data_operands(op).count(), module.data_results(op).len())
+    facts.of(module.op_name(op), module.data_operand_count(op), module.data_results(op).len())
 }
 
 /// Effects of an operation by the text alone: of a handle that no operation of the function makes, and of buffers, anything.
@@ -177,9 +177,9 @@ pub(crate) fn of_body_op(
                 Resolved::Named(resource) => Some(resource),
                 _ => None,
             },
-            Resource::Handle(at) => module.data_operands(op).nth(*at).and_then(|value| {
+            Resource::Handle(at) => module.data_operand(op, *at).and_then(|value| {
                 let def = module.defining_op(value)?;
-                let row = facts.of(module.op_name(def), module.data_operands(def).count(), 1);
+                let row = facts.of(module.op_name(def), module.data_operand_count(def), 1);
                 (row.role == Role::Handle).then(|| crate::eval::handle_name(module, def, row))
             }),
             other => fixed(other).map(|(resource, _)| resource),

@@ -68,7 +68,7 @@ impl<'a> Eval<'a> {
     /// The facts of an operation.
     pub(crate) fn row(&self, op: OpId) -> &'a OpFacts {
         let m = self.module;
-        let key = (m.op(op).name(), m.data_operands(op).count(), m.data_results(op).len());
+        let key = (m.op(op).name(), m.data_operand_count(op), m.data_results(op).len());
         self.rows.borrow_mut().entry(key).or_insert_with(|| self.facts.of(m.op_name(op), key.1, key.2))
     }
 

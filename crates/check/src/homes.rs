@@ -239,7 +239,7 @@ impl<'a> Homes<'a> {
     }
 
     fn declared_view(&mut self, op: OpId, value: ValueId, operand: usize, byte_offset: u64, offset: Option<i64>) {
-        match self.module.data_operands(op).nth(operand) {
+        match self.module.data_operand(op, operand) {
             Some(from) => self.view(op, plan::VIEW, value, from, byte_offset, offset),
             None => self.malformed(op, plan::VIEW, format!("there is no data operand {operand}")),
         }

@@ -180,7 +180,7 @@ fn overlap(homes: &Homes<'_>, op: OpId, step: u32, one: &Piece, two: &Piece, why
         ..one.home
     };
     let name = |piece: &Piece| match piece.role {
-        Part::Operand(at) => m.data_operands(op).nth(at as usize).map_or(String::new(), |value| names::value(m, value)),
+        Part::Operand(at) => m.data_operand(op, at as usize).map_or(String::new(), |value| names::value(m, value)),
         Part::Result(at) | Part::View(at) => names::value(m, m.data_results(op)[at as usize]),
         Part::Scratch => "its scratch".to_owned(),
     };
@@ -199,13 +199,13 @@ fn clash(homes: &Homes<'_>, op: OpId, written: &Piece, other: &Piece, pairs: &[(
         // Its bodies are executed step by step, and the result is written by the last of them: what it overwrites too early shows there.
         (Part::Result(_), Part::Operand(_)) if runs_bodies_once(homes, op) => None,
         (Part::Result(result), Part::Operand(operand)) => {
-            let value = m.data_operands(op).nth(operand as usize)?;
+            let value = m.data_operand(op, operand as usize)?;
             if pairs.contains(&(result, operand)) {
                 return None;
             }
             // The same bytes once more, as `add(a, a)`.
             let twin = pairs.iter().any(|(r, o)| {
-                let first = m.data_operands(op).nth(*o as usize);
+                let first = m.data_operand(op, *o as usize);
                 let same = first.and_then(|first| homes.of(first)).is_some_and(|home| home.start == other.home.start);
                 *r == result
                     && same

@@ -77,21 +77,21 @@ fn ranges(module: &Module) -> Vec<Range> {
 fn consistent(module: &Module, func: OpId, facts: &Facts, sizes: &Sizes) -> bool {
     let (here, upper) = (Shapes::new(module, sizes), Shapes::new(module, &UPPER));
     module.walk(func).into_iter().all(|op| {
-        let row = facts.of(module.op_name(op), module.data_operands(op).count(), module.data_results(op).len());
+        let row = facts.of(module.op_name(op), module.data_operand_count(op), module.data_results(op).len());
         // What disagrees at the upper bounds too was not understood.
         agrees(module, op, row, &here) || !agrees(module, op, row, &upper)
     })
 }
 
 fn agrees(module: &Module, op: OpId, row: &OpFacts, shapes: &Shapes<'_>) -> bool {
-    let data = |at: usize| module.data_operands(op).nth(at).and_then(|value| shapes.of(value));
+    let data = |at: usize| module.data_operand(op, at).and_then(|value| shapes.of(value));
     let Some(to) = module.data_results(op).first().and_then(|value| shapes.of(*value)) else { return true };
     match row.role {
         Role::Reshape | Role::Transpose | Role::Softmax | Role::Copy => {
             data(row.data_operand()).is_none_or(|from| from.bits() == to.bits())
         }
         Role::Elementwise | Role::Quantize | Role::Dequantize => {
-            let lanes = (0..module.data_operands(op).count()).filter(|at| row.per_element(*at));
+            let lanes = (0..module.data_operand_count(op)).filter(|at| row.per_element(*at));
             lanes.filter_map(data).all(|from| stretches(&from, &to))
         }
         Role::Concat => {
@@ -100,7 +100,7 @@ fn agrees(module: &Module, op: OpId, row: &OpFacts, shapes: &Shapes<'_>) -> bool
             let Some(axis) = axis.map(|axis| if axis < 0 { axis + rank as i64 } else { axis } as usize) else {
                 return true;
             };
-            let parts: Vec<_> = (0..module.data_operands(op).count()).filter_map(data).collect();
+            let parts: Vec<_> = (0..module.data_operand_count(op)).filter_map(data).collect();
             let along = parts.iter().filter_map(|part| part.dims.get(axis)).sum();
             to.dims.get(axis).is_none_or(|whole| *whole == along)
         }

@@ -75,7 +75,7 @@ impl Buffers {
     fn again(&mut self, module: &Module, op: OpId, result: usize, value: ValueId) {
         let pairs = module.in_places(op, neap_ir::plan::MAY_INPLACE);
         let pair = pairs.iter().find(|pair| pair.result as usize == result);
-        let operand = pair.and_then(|pair| module.data_operands(op).nth(pair.operand as usize));
+        let operand = pair.and_then(|pair| module.data_operand(op, pair.operand as usize));
         if let Some(buffer) = operand.and_then(|operand| self.of.get(&operand).copied()) {
             self.of.insert(value, buffer);
         }

@@ -165,7 +165,7 @@ fn steps(module: &Module, facts: &Facts, func: OpId) -> FxHashMap<OpId, u32> {
     let Some(block) = module.entry(func) else { return FxHashMap::default() };
     let last = module.terminator(block);
     let counts = |op: &OpId| {
-        let row = facts.of(module.op_name(*op), module.data_operands(*op).count(), module.data_results(*op).len());
+        let row = facts.of(module.op_name(*op), module.data_operand_count(*op), module.data_results(*op).len());
         row.role != Role::Constant && Some(*op) != last
     };
     module.block_ops(block).filter(counts).zip(0..).collect()

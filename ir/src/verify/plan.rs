@@ -248,7 +248,7 @@ impl Verifier<'_> {
             return;
         };
         let results = self.module.data_results(op).len();
-        let operands = self.module.data_operands(op).count();
+        let operands = self.module.data_operand_count(op);
         let mut seen = Vec::new();
         for item in items {
             let Some(record) = self.record(item, keys) else {
@@ -291,7 +291,7 @@ impl Verifier<'_> {
     /// Parts of a whole do not lie in each other, as far as sizes are known.
     fn apart(&mut self, op: OpId, key: &str, items: &[Attr], keys: &[&str]) {
         let bytes = |operand: i64| {
-            let value = self.module.data_operands(op).nth(usize::try_from(operand).ok()?)?;
+            let value = self.module.data_operand(op, usize::try_from(operand).ok()?)?;
             let fixed = self.module.dynamic_axes(value).is_empty();
             self.module.value_bytes(value).ok().filter(|_| fixed)
         };
@@ -313,7 +313,7 @@ impl Verifier<'_> {
 
     /// A view lies inside its operand, and a part inside the whole, as far as sizes are known.
     fn inside(&mut self, op: OpId, key: &str, record: &[i64]) {
-        let operand = |at: i64| self.module.data_operands(op).nth(at as usize);
+        let operand = |at: i64| self.module.data_operand(op, at as usize);
         let result = |at: i64| self.module.data_results(op).get(at as usize).copied();
         let (offset, inner, outer) = match (key, record) {
             (plan::VIEW, [offset, of, view]) => (*offset, result(*view), operand(*of)),

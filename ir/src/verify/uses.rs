@@ -32,7 +32,7 @@ impl Verifier<'_> {
         let module = self.module;
         let uses = module.value(value).uses();
         let real =
-            |op: OpId, at: u32| module.operands(op).len() > at as usize && module.operand(op, at as usize) == value;
+            |op: OpId, at: u32| module.operand_count(op) > at as usize && module.operand(op, at as usize) == value;
         let wrong = uses.len() != read || uses.iter().any(|usage| !real(usage.op, usage.operand));
         if wrong || module.value(value).def() != def {
             let name = self.value_name(value);

@@ -228,7 +228,7 @@ impl<'a, 'f> Judge<'a, 'f> {
     ) -> Result<(StorageId, StorageId), Why> {
         let entry = self.timeline.entry(candidate.entry);
         let result = self.module.data_results(entry.op).get(pair.result as usize).copied();
-        let operand = self.module.data_operands(entry.op).nth(pair.operand as usize);
+        let operand = self.module.data_operand(entry.op, pair.operand as usize);
         let (result, operand) = self.sides(draft, candidate, result, operand)?;
         let (owner, offset) = (self.values.owner(operand), self.values.info(operand).offset);
         if offset > 0 && offset + self.values.info(result).bytes > self.readers.extent[owner.index()] {
@@ -248,7 +248,7 @@ impl<'a, 'f> Judge<'a, 'f> {
     fn placement(&self, draft: &Draft, candidate: Candidate, pair: Place) -> Result<(StorageId, StorageId), Why> {
         let entry = self.timeline.entry(candidate.entry);
         let whole = self.module.data_results(entry.op).first().copied();
-        let part = self.module.data_operands(entry.op).nth(pair.operand as usize);
+        let part = self.module.data_operand(entry.op, pair.operand as usize);
         let (whole, part) = self.sides(draft, candidate, whole, part)?;
         let (owner, info) = (self.values.owner(part), self.values.info(part));
         if info.offset != 0 || info.bytes != self.readers.extent[owner.index()] {
@@ -340,7 +340,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         let (op, role) = (self.timeline.entry(entry).op, self.timeline.entry(entry).facts.role);
         // Two operands over the same bytes are read alike where they are one value, or where elements are taken in lock step.
         let lockstep = matches!(role, Role::Elementwise | Role::Quantize | Role::Dequantize);
-        let overwritten = self.module.data_operands(op).nth(pair.operand as usize);
+        let overwritten = self.module.data_operand(op, pair.operand as usize);
         for (index, value) in self.module.data_operands(op).enumerate() {
             let Some(slot) = self.values.slot(value).filter(|_| index != pair.operand as usize) else { continue };
             let other = self.values.info(slot);

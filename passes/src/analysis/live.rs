@@ -148,7 +148,7 @@ fn born(module: &Module, timeline: &Timeline<'_>, values: &Values, slot: Slot) -
             let entry = timeline.entry(id);
             let body = &entry.facts.body;
             // Results behind those that are carried from trip to trip hold a piece of every trip.
-            let carried = || body.args.below(module.data_operands(entry.op).count()).count();
+            let carried = || body.args.below(module.data_operand_count(entry.op)).count();
             let gathered = entry.run == Run::Loop && !body.cond_forwards && index as usize >= carried();
             let late = matches!(entry.run, Run::Once | Run::Branch | Run::Loop) && !gathered;
             let begin = if late { entry.steps.end - 1 } else { entry.steps.begin };

@@ -302,7 +302,7 @@ impl Roots {
         for (_, entry) in timeline.iter() {
             for pair in module.in_places(entry.op, neap_ir::plan::INPLACE) {
                 let result = module.data_results(entry.op).get(pair.result as usize).copied();
-                let operand = module.data_operands(entry.op).nth(pair.operand as usize);
+                let operand = module.data_operand(entry.op, pair.operand as usize);
                 let (result, operand) = both(module, values, entry.op, result, operand, neap_ir::plan::INPLACE)?;
                 let (root, bytes) = self.near(values, operand);
                 let end = bytes.checked_add(values.info(result).bytes).filter(|end| *end <= i64::MAX as u64);
@@ -324,7 +324,7 @@ impl Roots {
             let owner = timeline.entry(owner);
             for index in list {
                 let result = module.data_results(owner.op).get(index as usize).copied();
-                let operand = module.data_operands(entry.op).nth(owner.facts.body.yield_lead + index as usize);
+                let operand = module.data_operand(entry.op, owner.facts.body.yield_lead + index as usize);
                 let (result, operand) = both(module, values, entry.op, result, operand, key)?;
                 let (a, b) = (self.near(values, result), self.near(values, operand));
                 if (a.1, b.1) != (0, 0) {
@@ -348,7 +348,7 @@ impl Roots {
         for entry in timeline.entries.iter().rev() {
             for place in module.places(entry.op, neap_ir::plan::PLACE) {
                 let whole = module.data_results(entry.op).first().copied();
-                let part = module.data_operands(entry.op).nth(place.operand as usize);
+                let part = module.data_operand(entry.op, place.operand as usize);
                 let (whole, part) = both(module, values, entry.op, whole, part, neap_ir::plan::PLACE)?;
                 let (part_root, inside) = self.near(values, part);
                 let (root, bytes) = self.far(values, whole);

@@ -235,7 +235,7 @@ impl Build<'_, '_> {
 
     fn enter(&mut self, op: OpId) -> Result<(), Diagnostic> {
         let module = self.module;
-        let facts = self.facts.of(module.op_name(op), module.data_operands(op).count(), module.data_results(op).len());
+        let facts = self.facts.of(module.op_name(op), module.data_operand_count(op), module.data_results(op).len());
         let kind = match facts.role {
             Role::Constant => Kind::Constant,
             Role::Yield if module.op(op).next().is_none() => Kind::Terminator,

@@ -20,7 +20,7 @@ pub(super) fn on(
     if places.peek().is_none() {
         return Ok(());
     }
-    let Some((root, offset)) = module.data_operands(op).nth(operand).and_then(|value| root(module, value, at)) else {
+    let Some((root, offset)) = module.data_operand(op, operand).and_then(|value| root(module, value, at)) else {
         return Ok(());
     };
     let Def::Arg(block, index) = module.value(root).def() else { return Ok(()) };
@@ -54,7 +54,7 @@ fn root(module: &Module, value: ValueId, at: u64) -> Option<(ValueId, u64)> {
         let Some(view) = module.views(op).into_iter().find(|view| view.result as usize == index as usize) else {
             break;
         };
-        value = module.data_operands(op).nth(view.operand as usize)?;
+        value = module.data_operand(op, view.operand as usize)?;
         offset = offset.checked_add(view.byte_offset)?;
     }
     Some((value, offset))

@@ -17,7 +17,7 @@ pub(super) fn byte_offset(
     operand: usize,
 ) -> Result<u64, Refusal> {
     let result = module.data_results(op)[index];
-    let operand = module.data_operands(op).nth(operand).ok_or("it lacks the operand")?;
+    let operand = module.data_operand(op, operand).ok_or("it lacks the operand")?;
     if row.role == Role::Subview {
         return strided(module, op, result, operand);
     }
@@ -85,7 +85,7 @@ fn start(
 /// buffer is one storage, whatever part of it is looked at.
 fn strided(module: &Module, op: OpId, result: ValueId, operand: ValueId) -> Result<u64, Refusal> {
     let (to, from) = (Layout::of(module, result)?, Layout::of(module, operand)?);
-    if let Some(shift) = module.op_name(op).strip_suffix(".view").and_then(|_| module.data_operands(op).nth(1)) {
+    if let Some(shift) = module.op_name(op).strip_suffix(".view").and_then(|_| module.data_operand(op, 1)) {
         let constant = module.defining_op(shift).and_then(|op| module.attr(op, "value")).and_then(Attr::as_i64);
         return constant.and_then(|bytes| u64::try_from(bytes).ok()).ok_or("its start is not constant".to_owned());
     }

@@ -64,7 +64,7 @@ fn outliving(module: &Module, ops: &[OpId], cx: &Context<'_>) -> Vec<(ValueId, V
         for view in module.views(*op) {
             let (Some(result), Some(operand)) = (
                 module.data_results(*op).get(view.result as usize).copied(),
-                module.data_operands(*op).nth(view.operand as usize),
+                module.data_operand(*op, view.operand as usize),
             ) else {
                 continue;
             };

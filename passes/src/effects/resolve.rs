@@ -41,7 +41,7 @@ impl<'a> Resolve<'a> {
             facts::Resource::All => Resource::All,
             facts::Resource::Attr(key) => self.named(op, key),
             facts::Resource::Handle(index) => {
-                self.module.data_operands(op).nth(*index).map_or(Resource::AnyVariable, |value| self.variable(value))
+                self.module.data_operand(op, *index).map_or(Resource::AnyVariable, |value| self.variable(value))
             }
             facts::Resource::Memory(_) | facts::Resource::Outs => return None,
         })
@@ -132,7 +132,7 @@ impl<'a> Resolve<'a> {
 
     /// The operand that data result `index` is, or may become, a view of.
     pub(super) fn viewed(&self, op: OpId, index: usize) -> Option<ValueId> {
-        self.lies_in(op, index).or_else(|| self.module.data_operands(op).nth(self.of(op).view_operand(index)?))
+        self.lies_in(op, index).or_else(|| self.module.data_operand(op, self.of(op).view_operand(index)?))
     }
 
     /// The operand that data result `index` is a view of, so that the operation does nothing for it.
@@ -144,7 +144,7 @@ impl<'a> Resolve<'a> {
             Some(view) => Some(view.operand as usize),
             None => row.view_operand(index).filter(|_| must()),
         };
-        self.module.data_operands(op).nth(operand?)
+        self.module.data_operand(op, operand?)
     }
 
     /// The operand that a block argument has on every entry of its body.
@@ -160,7 +160,7 @@ impl<'a> Resolve<'a> {
         let operand = self.argument(op, index as usize)?;
         let next = |block| {
             let yielded = self.module.terminator(block)?;
-            self.module.data_operands(yielded).nth(body.yield_lead + place)
+            self.module.data_operand(yielded, body.yield_lead + place)
         };
         // A loop hands on what its body yields: only an argument that is handed on as it is stays bound.
         let again = self.module.op_regions(op).iter().all(|region| {
@@ -177,8 +177,8 @@ impl<'a> Resolve<'a> {
     pub(super) fn argument(&self, op: OpId, index: usize) -> Option<ValueId> {
         let body = &self.of(op).body;
         let place = index.checked_sub(body.lead)?;
-        let count = self.module.data_operands(op).count();
+        let count = self.module.data_operand_count(op);
         let operand = body.args.below(count).nth(place)?;
-        self.module.data_operands(op).nth(operand)
+        self.module.data_operand(op, operand)
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn movement(module: &Module, facts: &Facts, op: OpId) -> Option<Movem
         Role::Reshape => row.view_operand(0).unwrap_or(0),
         _ => row.data_operand(),
     };
-    let operand = module.data_operands(op).nth(data)?;
+    let operand = module.data_operand(op, data)?;
     let from = Shaped::of(module, operand).filter(|from| from.dense)?;
     let whole = module.value_bytes(result).is_ok_and(|bytes| module.value_bytes(operand) == Ok(bytes));
     let like = from.elem == to.elem && plain(module, operand, &from);
@@ -72,7 +72,7 @@ pub(super) fn part_of(module: &Module, facts: &Facts, value: ValueId) -> Option<
         return None;
     }
     let index = module.data_results(op).iter().position(|result| *result == value)?;
-    let operand = module.data_operands(op).nth(row.data_operand())?;
+    let operand = module.data_operand(op, row.data_operand())?;
     let (from, to) = (Shaped::of(module, operand)?, Shaped::of(module, value)?);
     if !from.dense || !to.dense || from.elem != to.elem || !plain(module, operand, &from) || !plain(module, value, &to)
     {

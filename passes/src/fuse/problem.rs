@@ -92,7 +92,7 @@ impl<'a> Outline<'a> {
                     declared.iter().find(|view| view.result as usize == index).map(|view| view.operand as usize);
                 let likely = row.role == Role::Reshape && self.cx.profile.views.contains(module.op_name(op));
                 let base = given.or_else(|| row.view_operand(index).filter(|_| likely));
-                match base.and_then(|operand| module.data_operands(op).nth(operand)) {
+                match base.and_then(|operand| module.data_operand(op, operand)) {
                     Some(base) => drop(self.owner.get(&base).copied().map(|owner| self.owner.insert(*result, owner))),
                     None => self.own(*result),
                 }

@@ -324,7 +324,7 @@ fn joined(module: &Module, flow: &Flow<'_>) -> (FxHashSet<Slot>, FxHashSet<Slot>
     let owner = |value: ValueId| flow.values.slot(value).map(|slot| flow.values.owner(slot));
     for (_, entry) in flow.timeline.iter() {
         for part in module.places(entry.op, neap_ir::plan::MAY_PLACE) {
-            parts.extend(module.data_operands(entry.op).nth(part.operand as usize).and_then(owner));
+            parts.extend(module.data_operand(entry.op, part.operand as usize).and_then(owner));
             wholes.extend(module.data_results(entry.op).first().copied().and_then(owner));
         }
     }
@@ -345,6 +345,6 @@ fn spared(module: &Module, flow: &Flow<'_>, op: OpId) -> u64 {
     let over = over.into_iter().map(|index| bytes(module.data_results(op).get(index as usize).copied()));
     let over = over.fold(0, u64::saturating_add);
     let parts = module.places(op, neap_ir::plan::MAY_PLACE);
-    let parts = parts.iter().map(|part| bytes(module.data_operands(op).nth(part.operand as usize)));
+    let parts = parts.iter().map(|part| bytes(module.data_operand(op, part.operand as usize)));
     parts.fold(over, u64::saturating_add)
 }

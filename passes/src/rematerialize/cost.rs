@@ -76,7 +76,7 @@ fn taps(module: &Module, op: OpId, operands: Vec<ValueId>) -> Option<u64> {
         let made = module.defining_op(*value);
         made.is_some_and(|made| module.op_name(made).ends_with("constant") || module.operands(made).len() == 0)
     });
-    let weights = weights.or_else(|| module.data_operands(op).nth(1))?;
+    let weights = weights.or_else(|| module.data_operand(op, 1))?;
     let name = module.op_name(op);
     let first = name.starts_with("onnx.") || name.contains("nchw") || name.contains("ncw");
     let channels = if first { result.get(1) } else { result.last() }?;

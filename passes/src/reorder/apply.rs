@@ -102,8 +102,7 @@ fn floor(module: &Module, flow: &Flow<'_>) -> u64 {
             .map(|index| bytes(module.data_results(entry.op).get(index as usize).copied()))
             .sum::<u64>();
         let parts = module.places(entry.op, plan::MAY_PLACE);
-        let parts =
-            parts.iter().map(|part| bytes(module.data_operands(entry.op).nth(part.operand as usize))).sum::<u64>();
+        let parts = parts.iter().map(|part| bytes(module.data_operand(entry.op, part.operand as usize))).sum::<u64>();
         let held = own.saturating_add(scratch.get(&entry.op).copied().unwrap_or(0));
         most = most.max(held.saturating_sub(over).saturating_sub(parts));
     }

@@ -12,6 +12,7 @@ use crate::pass::Context;
 use neap_ir::diag::Diagnostic;
 use neap_ir::facts::{Role, Run};
 use neap_ir::{Attr, Module, OpId};
+use rustc_hash::FxHashMap;
 
 /// If not all can be taken together, so many operations are tried one by one.
 const MOST_TRIED: usize = 32;
@@ -109,16 +110,16 @@ fn handed(
     if last.kind != Kind::Terminator {
         return None;
     }
-    let owners: Vec<Option<Slot>> = module
-        .data_operands(last.op)
-        .map(|value| flow.values.slot(value).map(|slot| flow.values.owner(slot)))
-        .collect();
+    let mut handed: FxHashMap<Slot, u32> = FxHashMap::default();
+    for slot in module.data_operands(last.op).filter_map(|value| flow.values.slot(value)) {
+        *handed.entry(flow.values.owner(slot)).or_default() += 1;
+    }
     let fits = |index: &u32| {
         let at = entry.facts.body.yield_lead + *index as usize;
-        let value = module.data_operands(last.op).nth(at).and_then(|value| flow.values.slot(value));
+        let value = module.data_operand(last.op, at).and_then(|value| flow.values.slot(value));
         let result = module.data_results(entry.op)[*index as usize];
         let (Some(value), Some(result)) = (value, flow.values.slot(result)) else { return false };
-        let once = owners.iter().filter(|owner| **owner == Some(flow.values.owner(value))).count() == 1;
+        let once = handed.get(&flow.values.owner(value)) == Some(&1);
         once && free(flow, result) && own(module, flow, value, result, body)
     };
     let list: Vec<u32> = (0..module.data_results(entry.op).len() as u32).filter(fits).collect();

@@ -50,7 +50,7 @@ fn key(pair: Pair) -> (u8, u32, u32) {
 
 /// What a candidate would have done.
 pub(super) fn words(module: &Module, op: OpId, pair: Pair) -> String {
-    let operand = |index: u32| name(module, module.data_operands(op).nth(index as usize));
+    let operand = |index: u32| name(module, module.data_operand(op, index as usize));
     let result = |index: u32| name(module, module.data_results(op).get(index as usize).copied());
     match pair {
         Pair::InPlace(pair) => format!("{} cannot overwrite {}", result(pair.result), operand(pair.operand)),
@@ -122,7 +122,7 @@ impl<'a, 'f> View<'a, 'f> {
             slot.map_or(0, |slot| self.before.values.info(slot).bytes)
         };
         let result = bytes(self.module.data_results(op).get(result as usize).copied());
-        result.min(bytes(self.module.data_operands(op).nth(operand as usize)))
+        result.min(bytes(self.module.data_operand(op, operand as usize)))
     }
 
     /// Whether a candidate is another one once more, taken or spoken of: the same value is an operand twice.

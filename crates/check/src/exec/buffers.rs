@@ -50,7 +50,7 @@ impl Machine<'_, '_> {
             return None;
         }
         let view = m.views(op).into_iter().find(|view| view.result as usize == result)?;
-        let operand = m.data_operands(op).nth(view.operand as usize).filter(|value| effects::is_buffer(m, *value))?;
+        let operand = m.data_operand(op, view.operand as usize).filter(|value| effects::is_buffer(m, *value))?;
         let addresses = self.env[raw(operand)].as_ref()?;
         let from = Bits::from(view.byte_offset) * 8;
         let to = from + self.eval.shapes.bits(value);

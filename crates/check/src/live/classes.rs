@@ -79,7 +79,7 @@ fn joined(
     for op in m.walk(homes.func) {
         for pair in m.in_places(op, neap_ir::plan::INPLACE) {
             let result = m.data_results(op).get(pair.result as usize).map(|value| homes.root(*value));
-            let operand = m.data_operands(op).nth(pair.operand as usize).map(|value| homes.root(value));
+            let operand = m.data_operand(op, pair.operand as usize).map(|value| homes.root(value));
             let (Some(result), Some(operand)) = (result, operand) else { continue };
             let (Some(new), Some(old)) = (ranges.get(&result), ranges.get(&operand)) else { continue };
             if old.1 <= new.0 + 1 && !of.contains_key(&result) && !of.contains_key(&operand) {

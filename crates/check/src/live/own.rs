@@ -89,7 +89,7 @@ fn birth(homes: &Homes<'_>, steps: &Steps, op: OpId, index: usize) -> u32 {
     let m = homes.module;
     let bodies: Vec<BlockId> = m.op_regions(op).iter().flat_map(|region| m.blocks(*region)).copied().collect();
     let (Run::Branch, [first, .., _]) = (homes.row(op).runs(), &bodies[..]) else { return end - 1 };
-    let yields = |body: &BlockId| m.terminator(*body).map_or(0, |last| m.data_operands(last).count());
+    let yields = |body: &BlockId| m.terminator(*body).map_or(0, |last| m.data_operand_count(last));
     let earlier: usize = bodies[..bodies.len() - 1].iter().map(yields).sum();
     if m.data_results(op).len() * earlier <= PAIRS {
         return end - 1;

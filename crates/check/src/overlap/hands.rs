@@ -162,7 +162,7 @@ impl Leaving {
 /// Whether a result of a loop holds a piece of every trip, rather than what was carried last.
 pub(crate) fn gathered(homes: &Homes<'_>, op: OpId, result: usize) -> bool {
     let body = &homes.row(op).body;
-    let carried = || body.args.below(homes.module.data_operands(op).count()).count();
+    let carried = || body.args.below(homes.module.data_operand_count(op)).count();
     body.run == Run::Loop && !body.cond_forwards && result >= carried()
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn handed_over(homes: &Homes<'_>, last: OpId) -> Vec<(ValueId, ValueI
     let Some(around) = m.parent_op(last).filter(|_| hands) else { return Vec::new() };
     let lead = homes.row(around).body.yield_lead;
     let pair = |index: u32| {
-        let value = m.data_operands(last).nth(lead + index as usize)?;
+        let value = m.data_operand(last, lead + index as usize)?;
         Some((*m.data_results(around).get(index as usize)?, value))
     };
     m.handed(last).into_iter().filter_map(pair).collect()

@@ -148,7 +148,7 @@ impl Walk<'_> {
                 let result =
                     module.data_results(*op).get(result as usize).and_then(|value| self.tensors.get(value)).copied();
                 let operand =
-                    module.data_operands(*op).nth(operand as usize).and_then(|value| self.tensors.get(&value)).copied();
+                    module.data_operand(*op, operand as usize).and_then(|value| self.tensors.get(&value)).copied();
                 if let (Some(result), Some(operand)) = (result, operand) {
                     self.plan.join(result, operand);
                 }

@@ -69,7 +69,7 @@ fn tiles(job: &Job<'_>, planned: &Module, function: &Function, unmet: &Unmet) ->
 
 fn role(job: &Job<'_>, module: &Module, op: OpId) -> Role {
     let facts = &job.setup.facts;
-    facts.of(module.op_name(op), module.data_operands(op).count(), module.data_results(op).len()).role
+    facts.of(module.op_name(op), module.data_operand_count(op), module.data_results(op).len()).role
 }
 
 /// Rows of an image: the first of its two spatial dimensions. ONNX has channels before them, all others behind.

@@ -34,6 +34,10 @@ enum Kind {
     Views,
     /// Functions that call each other in a row.
     Calls,
+    /// Loops, one in the other, that carry many values.
+    Carried,
+    /// A branch with many results.
+    Branches,
 }
 
 /// Plans both sizes and compares.
@@ -152,6 +156,38 @@ fn graph(kind: Kind, size: u64) -> String {
                 }
                 let _ = writeln!(out, "  return %y : {ty}\n}}");
             }
+        }
+        Kind::Carried => {
+            let list = |name: &str| (0..size).map(|at| format!("%{name}{at}")).collect::<Vec<_>>().join(", ");
+            let bound = |name: &str| (0..size).map(|at| format!("%{name}{at}: {ty}")).collect::<Vec<_>>().join(", ");
+            let types = vec![ty; size as usize].join(", ");
+            let _ = writeln!(out, "func.func @main(%n: i64, {}) -> ({types}) {{", bound("x"));
+            let _ =
+                writeln!(out, "  %r:{size} = \"neap.for\"(%n, {}) ({{\n  ^bb0(%i: i64, {}):", list("x"), bound("a"));
+            let _ = writeln!(out, "  %s:{size} = \"neap.while\"({}) ({{\n  ^bb0({}):", list("a"), bound("p"));
+            let _ = writeln!(
+                out,
+                "  %t = \"neap.opaque\"(%p0) : ({ty}) -> i1\n  \"neap.yield\"(%t) : (i1) -> ()\n  }}, {{"
+            );
+            let _ = writeln!(out, "  ^bb0({}):", bound("b"));
+            (0..size).for_each(|at| out += &op(&format!("c{at}"), &format!("b{at}")));
+            let _ = writeln!(out, "  \"neap.yield\"({}) : ({types}) -> ()\n  }}) : ({types}) -> ({types})", list("c"));
+            (0..size).for_each(|at| out += &op(&format!("d{at}"), &format!("s#{at}")));
+            let _ =
+                writeln!(out, "  \"neap.yield\"({}) : ({types}) -> ()\n  }}) : (i64, {types}) -> ({types})", list("d"));
+            let _ = writeln!(out, "  return {} : {types}\n}}", list("r#"));
+        }
+        Kind::Branches => {
+            let list = |name: &str| (0..size).map(|at| format!("%{name}{at}")).collect::<Vec<_>>().join(", ");
+            let types = vec![ty; size as usize].join(", ");
+            let _ = writeln!(out, "func.func @main(%c: i1, %x: {ty}) -> ({types}) {{");
+            let _ = writeln!(out, "  %r:{size} = \"neap.if\"(%c) ({{");
+            for (at, name) in ["a", "b"].into_iter().enumerate() {
+                out.push_str(if at == 0 { "" } else { "  }, {\n" });
+                (0..size).for_each(|at| out += &op(&format!("{name}{at}"), "x"));
+                let _ = writeln!(out, "  \"neap.yield\"({}) : ({types}) -> ()", list(name));
+            }
+            let _ = writeln!(out, "  }}) : (i1) -> ({types})\n  return {} : {types}\n}}", list("r#"));
         }
     }
     out

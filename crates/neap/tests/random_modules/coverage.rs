@@ -34,7 +34,7 @@ impl Coverage {
         let named = |module: &Module, name: &str| any(module, &|op| module.op_name(op) == name);
         let chained = |op: OpId| {
             planned.views(op).iter().any(|view| {
-                let from = planned.data_operands(op).nth(view.operand as usize);
+                let from = planned.data_operand(op, view.operand as usize);
                 let made = from.and_then(|value| planned.defining_op(value));
                 made.is_some_and(|made| !planned.views(made).is_empty())
             })

@@ -22,7 +22,7 @@ pub(crate) struct Kernels<'a> {
 impl<'a> Kernels<'a> {
     pub(crate) fn row(&self, op: OpId) -> &'a OpFacts {
         let m = self.module;
-        self.facts.of(m.op_name(op), m.data_operands(op).count(), m.data_results(op).len())
+        self.facts.of(m.op_name(op), m.data_operand_count(op), m.data_results(op).len())
     }
 
     /// Dimensions and bits of a value.

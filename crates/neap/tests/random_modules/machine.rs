@@ -187,7 +187,7 @@ impl<'a> Machine<'a, '_> {
         let name = crate::tensor::mix_text(self.module.op_name(op));
         for effect in row.effects.iter().filter(|effect| effect.access == Access::Write) {
             let Resource::Handle(at) = effect.resource else { continue };
-            let value = self.module.data_operands(op).nth(at).expect("an operation has its handles");
+            let value = self.module.data_operand(op, at).expect("an operation has its handles");
             let Some(Place::Variable(variable, _)) = self.places[raw(value)] else { continue };
             let key = mix([name, at as u64].into_iter().chain(operands.iter().map(Tensor::hash)));
             let bytes = &mut self.world.variables[variable].1;
@@ -201,7 +201,7 @@ impl<'a> Machine<'a, '_> {
         let value = m.data_results(op)[index];
         if self.planned
             && let Some(view) = m.views(op).into_iter().find(|view| view.result as usize == index)
-            && let Some(from) = m.data_operands(op).nth(view.operand as usize)
+            && let Some(from) = m.data_operand(op, view.operand as usize)
         {
             let from = self.places[raw(from)].unwrap_or(Self::own(from));
             return from.after(view.byte_offset as usize);
@@ -227,7 +227,7 @@ impl<'a> Machine<'a, '_> {
         let name = match &effect.resource {
             Resource::Attr(key) => m.attr(op, key).and_then(|attr| attr.as_symbol().or_else(|| attr.as_str())),
             Resource::Handle(at) => {
-                let handle = m.data_operands(op).nth(*at).and_then(|value| m.defining_op(value));
+                let handle = m.data_operand(op, *at).and_then(|value| m.defining_op(value));
                 let named = |handle: OpId| m.attr(handle, "shared_name").or(m.attr(handle, "var"));
                 handle.and_then(named).and_then(|attr| attr.as_symbol().or_else(|| attr.as_str()))
             }
@@ -251,7 +251,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     fn writing(&mut self, op: OpId, row: &OpFacts) {
-        let value = self.module.data_operands(op).nth(row.data_operand()).expect("a write writes something");
+        let value = self.module.data_operand(op, row.data_operand()).expect("a write writes something");
         let bytes = self.read(value);
         let at = self.variable(op, row, bytes.len());
         self.world.variables[at].1 = bytes;

@@ -178,7 +178,7 @@ fn fusion(module: &mut Module, func: OpId, rng: &mut Rng) -> bool {
         }
         1 => {
             let other = if module.op_name(member) == "tfl.relu" { "tfl.abs" } else { "tfl.relu" };
-            let name = if module.data_operands(member).count() == 1 { other } else { "tfl.sub" };
+            let name = if module.data_operand_count(member) == 1 { other } else { "tfl.sub" };
             module.set_op_name(member, name);
         }
         _ => {
@@ -196,7 +196,7 @@ fn operand(module: &mut Module, func: OpId, rng: &mut Rng) -> bool {
     let all = ops(module, func);
     let reads: Vec<OpId> = all.into_iter().filter(|op| module.data_operands(*op).next().is_some()).collect();
     let Some(op) = some(&reads, rng) else { return false };
-    let count = module.data_operands(op).count();
+    let count = module.data_operand_count(op);
     let at = rng.below(count);
     let old = module.operand(op, at);
     let ty = module.value_ty(old);
