@@ -21,10 +21,13 @@
 //! 13. **`neap.fused`** has one block whose arguments are its data operands, reads nothing from outside and yields its data results.
 //! 14. **State**: `neap.read` gives and `neap.write` takes the type of the variable.
 //! 15. **Region operations** `neap.if`, `neap.while`, `neap.for`: block arguments are bound to operands, bodies yield the results.
+//! 16. **Results out of bodies**: any other operation that the embedded tables know to have bodies has as many as its results need; each takes as
+//!     many values as it is handed, and ends in an operation that hands on as many as there are results.
 //!
 //! All errors of a module are reported at once. The time is linear in the size of the module but for dominators of regions
 //! with several blocks, where a logarithm comes in.
 
+mod bodies;
 mod dominance;
 mod domtree;
 mod neap;
@@ -35,6 +38,7 @@ mod uses;
 
 use crate::attr::Attr;
 use crate::diag::Diagnostic;
+use crate::facts::Facts;
 use crate::module::{Module, OpId, ValueId};
 use crate::print;
 use crate::types::Ty;
@@ -59,7 +63,7 @@ pub fn verify_function(module: &Module, func: OpId) -> Result<(), Vec<Diagnostic
 
 /// Checks an operation that reads nothing from outside, and all below it.
 fn below(module: &Module, root: OpId) -> Result<(), Vec<Diagnostic>> {
-    let mut verifier = Verifier { module, errors: Vec::new(), names: None };
+    let mut verifier = Verifier { module, facts: Facts::builtin(), errors: Vec::new(), names: None };
     let mut ops = vec![root];
     ops.extend(module.walk(root));
     let symbols = symbols::Symbols::of(module);
@@ -67,6 +71,7 @@ fn below(module: &Module, root: OpId) -> Result<(), Vec<Diagnostic>> {
         verifier.structure(*op);
         verifier.plan(*op, &symbols);
         verifier.neap(*op, &symbols);
+        verifier.bodies(*op);
     }
     verifier.symbols(&ops, &symbols);
     verifier.uses(&ops);
@@ -77,6 +82,7 @@ fn below(module: &Module, root: OpId) -> Result<(), Vec<Diagnostic>> {
 
 struct Verifier<'a> {
     module: &'a Module,
+    facts: Facts,
     errors: Vec<Diagnostic>,
     /// Printed names of values, made with the first error that needs one.
     names: Option<Vec<String>>,

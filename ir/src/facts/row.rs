@@ -392,6 +392,8 @@ pub struct Body {
     /// The deciding body's terminator hands its operands, after the first, to the other body and
     /// to the results (`scf.while`).
     pub cond_forwards: bool,
+    /// How many regions a branch has that has results; any number if not given. Loops have one, or two where one decides.
+    pub regions: Option<usize>,
 }
 
 impl Body {
@@ -404,6 +406,7 @@ impl Body {
         yield_lead: 0,
         cond: None,
         cond_forwards: false,
+        regions: None,
     };
 }
 

@@ -229,7 +229,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn is_token_ty(&self, ty: Ty) -> bool {
+    pub(super) fn is_token_ty(&self, ty: Ty) -> bool {
         matches!(self.module.ty(ty), Type::Dialect(text) if &**text == "neap.token")
     }
 

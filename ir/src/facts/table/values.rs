@@ -211,8 +211,9 @@ pub(super) fn body(value: &Value<'_>) -> Result<Body, Failure> {
             "yield_lead" => body.yield_lead = count(value)?,
             "cond" => body.cond = Some(count(value)?),
             "cond_forwards" => body.cond_forwards = boolean(value)?,
+            "regions" => body.regions = Some(count(value)?),
             _ => {
-                let known = ["run", "callees", "args", "lead", "yield_lead", "cond", "cond_forwards"];
+                let known = ["run", "callees", "args", "lead", "yield_lead", "cond", "cond_forwards", "regions"];
                 return unknown_key(key, &known);
             }
         }

@@ -1,0 +1,180 @@
+//! Rule 16: results that come out of bodies, for every operation that the embedded tables know. Without it a result would have no bytes
+//! that anybody wrote, and a plan could give it any.
+//!
+//! `neap.if`, `neap.while`, `neap.for` and `neap.fused` have stricter rules of their own (13 and 15). Functions that are called by name are
+//! looked at where they have a body in the module. A last operation that no table knows
+//! counts as one that ends the body, where something must be handed on.
+
+use super::Verifier;
+use crate::facts::{Body, Role, Run};
+use crate::module::{BlockId, OpId};
+use crate::types::Ty;
+
+impl Verifier<'_> {
+    /// Checks one operation and what its bodies hand on.
+    pub(super) fn bodies(&mut self, op: OpId) {
+        let module = self.module;
+        let name = module.op_name(op);
+        let facts = self.facts.clone();
+        let Some(row) = facts.get(name).filter(|row| row.body.run != Run::None) else { return };
+        let stricter = matches!(name, "neap.if" | "neap.while" | "neap.for" | "neap.fused" | "neap.call" | "func.call");
+        // Results of an asynchronous operation are not what its body yields, but promises of it.
+        if stricter || row.body.run == Run::Kernel || row.role == Role::AsyncStart {
+            return;
+        }
+        let numbers = Numbers {
+            bound: row.body.args.below(module.data_operand_count(op)).count(),
+            results: module.data_results(op).len(),
+        };
+        if !module.op_regions(op).is_empty() {
+            self.region_count(op, &row.body, numbers);
+            for region in 0..module.op_regions(op).len() {
+                self.body_region(op, &row.body, region, numbers);
+            }
+        } else if row.body.callees.is_empty() {
+            self.region_count(op, &row.body, numbers);
+        } else {
+            self.called(op, &row.body, numbers);
+        }
+        if row.body.run == Run::Loop && numbers.results < numbers.bound {
+            let Numbers { bound, results } = numbers;
+            self.error(op, format!("has {}, but carries {}", counted(results, "result"), counted(bound, "value")));
+        }
+    }
+
+    fn region_count(&mut self, op: OpId, body: &Body, numbers: Numbers) {
+        let found = self.module.op_regions(op).len();
+        let (least, most) = match body.run {
+            Run::Loop => (1 + usize::from(body.cond.is_some()), 1 + usize::from(body.cond.is_some())),
+            Run::Once => (1, 1),
+            // Several bodies that run at the same time cannot all give the same results.
+            Run::Parallel if numbers.results > 0 => (1, 1),
+            Run::Branch if numbers.results > 0 => (body.regions.unwrap_or(1), body.regions.unwrap_or(usize::MAX)),
+            _ => (0, body.regions.unwrap_or(usize::MAX)),
+        };
+        if (least..=most).contains(&found) {
+            return;
+        }
+        let wanted = if found > most { most } else { least };
+        let at = if least == most {
+            ""
+        } else if found > most {
+            "at most "
+        } else {
+            "at least "
+        };
+        let why = if body.run == Run::Loop || numbers.results == 0 { "" } else { ", which its results come from" };
+        self.error(op, format!("needs {at}{}{why}, has {found}", counted(wanted, "region")));
+    }
+
+    fn body_region(&mut self, op: OpId, body: &Body, region: usize, numbers: Numbers) {
+        let module = self.module;
+        let decides = body.cond == Some(region);
+        let wanted = body.hands_on(decides, numbers);
+        let Some(entry) = module.region_blocks(op, region).first() else {
+            if wanted > 0 {
+                self.error(op, format!("region {region} is empty, it must hand on {}", counted(wanted, "value")));
+            }
+            return;
+        };
+        // What goes into the trips of `onnx.Scan` is not in the tables.
+        if body.run != Run::Loop || !body.args.is_empty() {
+            let takes = if body.cond_forwards && !decides { numbers.results } else { numbers.bound };
+            self.arguments(op, body, region, *entry, takes);
+        }
+        for block in module.region_blocks(op, region) {
+            self.hands_on(op, region, *block, wanted);
+        }
+    }
+
+    fn arguments(&mut self, op: OpId, body: &Body, region: usize, entry: BlockId, takes: usize) {
+        let module = self.module;
+        let found = module.block_args(entry).iter().filter(|arg| !module.is_token(**arg)).count();
+        // A body that runs once may read from outside instead.
+        let captures = found == 0 && body.run != Run::Loop;
+        let wanted = body.lead + takes;
+        if found != wanted && !captures {
+            let (found, wanted) = (counted(found, "argument"), counted(wanted, "value"));
+            self.error(op, format!("the block of region {region} has {found}, it is handed {wanted}"));
+        }
+    }
+
+    /// The end of a block that leaves a region.
+    fn hands_on(&mut self, op: OpId, region: usize, block: BlockId, wanted: usize) {
+        let module = self.module;
+        let (values, whose) = (counted(wanted, "value"), module.op_name(op));
+        let Some(last) = module.terminator(block) else {
+            if wanted > 0 {
+                self.error(op, format!("region {region} must hand on {values} at its end, its block is empty"));
+            }
+            return;
+        };
+        if !module.successors(last).is_empty() {
+            return;
+        }
+        let name = module.op_name(last);
+        let ends = match self.facts.get(name) {
+            Some(row) => row.role == Role::Yield,
+            None => wanted > 0 && module.results(last).is_empty(),
+        };
+        let found = module.data_operand_count(last);
+        if ends && found != wanted {
+            let found = counted(found, "value");
+            self.error(last, format!("hands on {found}, region {region} of `{whose}` must hand on {values}"));
+        } else if !ends && wanted > 0 {
+            let message =
+                format!("stands at the end of region {region} of `{whose}`, which must hand on {values} there");
+            let names = "an operation that ends a body: `scf.yield`, `stablehlo.return`, `tfl.yield`, ..";
+            self.error(last, message).help = Some(format!("end the region in {names}"));
+        }
+    }
+
+    /// Functions that are called by name instead.
+    fn called(&mut self, op: OpId, body: &Body, numbers: Numbers) {
+        let module = self.module;
+        for (at, key) in body.callees.iter().enumerate() {
+            let name = module.attr(op, key).and_then(|attr| attr.as_symbol().or(attr.as_str()));
+            let func = name.and_then(|name| module.symbol(name)).filter(|func| module.entry(*func).is_some());
+            let Some((inputs, outputs)) = func.and_then(|func| module.func_types(func)) else { continue };
+            let data = |types: &[Ty]| types.iter().filter(|ty| !self.is_token_ty(**ty)).count();
+            let wanted = (numbers.bound, body.hands_on(body.cond == Some(at), numbers));
+            let found = (data(inputs), data(outputs));
+            if found != wanted {
+                let [takes, gives, handed, given] =
+                    [(found.0, "value"), (found.1, "value"), (wanted.0, "value"), (wanted.1, "value")]
+                        .map(|(count, what)| counted(count, what));
+                let name = name.unwrap_or_default();
+                self.error(
+                    op,
+                    format!(
+                        "`{key}` is handed {handed} and must give {given}, @{name} takes {takes} and gives {gives}"
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// How many values an operation hands to its bodies, and how many it has as results.
+#[derive(Clone, Copy)]
+struct Numbers {
+    bound: usize,
+    results: usize,
+}
+
+impl Body {
+    /// How many values a body hands on at its end.
+    fn hands_on(&self, decides: bool, numbers: Numbers) -> usize {
+        match (decides, self.cond_forwards) {
+            (true, true) => 1 + numbers.results,
+            (true, false) => 1,
+            (false, true) => numbers.bound,
+            (false, false) => self.yield_lead + numbers.results,
+        }
+    }
+}
+
+/// `1 value`, `2 values`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
