@@ -14,9 +14,12 @@ pub(crate) use table::{Table, is_table};
 
 use crate::apply::names::Names;
 use crate::exit::Failure;
+use neap_ir::facts::Facts;
 use neap_ir::plan::{self, View};
 use neap_ir::{Attr, Def, Module, OpId, ValueId};
 use neap_passes::analysis::names::op_name;
+use neap_passes::analysis::scratch::own_bytes;
+use neap_passes::callees::{called_by, facts_of};
 use neap_passes::pipeline::{self, Pipeline, Quiet, Run};
 use order::Times;
 use rustc_hash::FxHashMap;
@@ -37,7 +40,7 @@ pub(crate) fn planned(
 ) -> Result<(Module, Vec<Stated>), Failure> {
     let mut module = with_candidates(source, run, graph)?;
     let mut places = Places::default();
-    places.read(&module, table)?;
+    places.read(&module, run.facts, table)?;
     order::set(&mut module, run.facts, &places.times)?;
     places.write(source, &mut module);
     for func in module.functions() {
@@ -93,19 +96,22 @@ struct Place {
 struct Places {
     values: FxHashMap<ValueId, Place>,
     scratch: FxHashMap<OpId, Place>,
+    /// Of operations that call functions: the bytes for their own scratch and the arena of what they call.
+    rooms: FxHashMap<OpId, u64>,
     times: Times,
     stated: Vec<Stated>,
 }
 
 impl Places {
-    fn read(&mut self, module: &Module, table: &Table) -> Result<(), Failure> {
-        let (names, entries) = (Names::with_bodies(module), entries(module));
+    fn read(&mut self, module: &Module, facts: &Facts, table: &Table) -> Result<(), Failure> {
+        let (names, entries) = (Names::of_placed(module, facts), entries(module));
         for row in &table.rows {
             let arena = arena(module, row)?;
             let place = Place { offset: row.offset, arena };
             let twice = if row.scratch {
-                let op = operation(module, &entries, row)?;
+                let op = operation(module, facts, &entries, row)?;
                 self.times.steps.extend(row.made.step.map(|step| (op, step)));
+                self.rooms.extend(row.size.filter(|_| is_call(module, facts, op)).map(|size| (op, size)));
                 self.scratch.insert(op, place)
             } else {
                 let value = value(module, &names, &entries, row)?;
@@ -219,6 +225,13 @@ impl Places {
         let Some(place) = self.scratch.get(&op) else { return };
         let offset = module.i64_attr(place.offset);
         module.set_attr(op, plan::SCRATCH_OFFSET, offset);
+        let own = own_bytes(module, op);
+        if let Some(room) = self.rooms.get(&op).filter(|room| **room > own) {
+            for (key, bytes) in [(plan::SCRATCH, *room), (plan::CALLEE_BYTES, room - own)] {
+                let bytes = module.i64_attr(i64::try_from(bytes).unwrap_or(i64::MAX));
+                module.set_attr(op, key, bytes);
+            }
+        }
         if let Some(arena) = &place.arena {
             module.set_attr(op, plan::SCRATCH_ARENA, Attr::symbol(arena));
         }
@@ -257,7 +270,7 @@ impl Places {
 /// The data result and the data operand of an operation.
 fn sides(module: &Module, op: OpId, result: u32, operand: u32) -> (Option<ValueId>, Option<ValueId>) {
     let result = module.data_results(op).get(result as usize).copied();
-    (result, module.data_operands(op).nth(operand as usize))
+    (result, module.data_operand(op, operand as usize))
 }
 
 /// The function that a value is in.
@@ -316,6 +329,16 @@ fn value(module: &Module, names: &Names, entries: &Entries, row: &Row) -> Result
     if let Some(value) = model.filter(|_| !entries.is_empty()) {
         return Ok(value);
     }
+    if let Some(number) = row.made.twin {
+        // Our own names of the model end in a number from the second on.
+        let modelled = row.model_name.as_deref().filter(|_| !entries.is_empty());
+        let plain = modelled.map(|name| name.rsplit_once('#').map_or(name, |(name, _)| name));
+        let spelled = modelled.into_iter().chain(plain).chain([row.name.as_str()]);
+        let twins = spelled.filter_map(|name| names.twin(module, &within(name), number));
+        if let Some(value) = twins.into_iter().next() {
+            return Ok(value);
+        }
+    }
     names.named(module, &within(&row.name)).map_err(|(message, help)| {
         let failure = Failure::input(format!("{}: `{}`: {message}", row.place, row.name));
         match help {
@@ -325,8 +348,13 @@ fn value(module: &Module, names: &Names, entries: &Entries, row: &Row) -> Result
     })
 }
 
+/// Whether an operation runs functions by their names.
+fn is_call(module: &Module, facts: &Facts, op: OpId) -> bool {
+    !called_by(module, op, facts_of(module, facts, op)).is_empty()
+}
+
 /// The operation whose scratch a row is about.
-fn operation(module: &Module, entries: &Entries, row: &Row) -> Result<OpId, Failure> {
+fn operation(module: &Module, facts: &Facts, entries: &Entries, row: &Row) -> Result<OpId, Failure> {
     let function = row.function.as_deref().unwrap_or("main").trim_start_matches('@').to_owned();
     if let Some(op) = row.made.result.and_then(|(entry, _)| entries.get(&(function, entry))) {
         return Ok(*op);
@@ -337,7 +365,8 @@ fn operation(module: &Module, entries: &Entries, row: &Row) -> Result<OpId, Fail
         let own = module.attr(*op, "neap.name").and_then(Attr::as_str);
         own == Some(&row.name) || op_name(module, *op).replace('`', "") == row.name
     };
-    let found: Vec<OpId> = ops.filter(|op| module.scratch_bytes(*op) > 0).filter(named).collect();
+    let needs = |op: &OpId| module.scratch_bytes(*op) > 0 || is_call(module, facts, *op);
+    let found: Vec<OpId> = ops.filter(needs).filter(named).collect();
     match found[..] {
         [op] => Ok(op),
         [] => Err(Failure::input(format!("{}: no operation `{}` needs scratch", row.place, row.name))),

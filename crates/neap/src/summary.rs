@@ -391,7 +391,7 @@ pub struct Storage {
     /// Where each value lies, in bytes from the storage's start.
     pub at: Vec<u64>,
     /// What makes each value, or needs the scratch: `arg0`, or `12.0@5` for result 0 of entry 12 of its graph in the model file, which starts at
-    /// step 5; `-` where the file has no such entry.
+    /// step 5; `-` where the file has no such entry, `~1` for the second value of its name in the source.
     pub made: Vec<String>,
     /// What writes first, by the model's name; empty for an argument.
     pub op: String,

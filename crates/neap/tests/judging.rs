@@ -161,6 +161,92 @@ fn our_own_tables_of_fused_graphs_are_judged() {
     assert!(code == 1 && out.is_empty() && err.contains("error"), "{out}{err}");
 }
 
+/// Values of different bodies may have one name: tables say which one is meant.
+#[test]
+fn tables_tell_values_of_one_name_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = r#"func.func @main(%p: i1, %x: tensor<100xi8>) -> tensor<100xi8> {
+  %b = "neap.if"(%p, %x) ({
+  ^bb0(%u: tensor<100xi8>):
+    %t = "neap.opaque"(%u) : (tensor<100xi8>) -> tensor<60xi8>
+    %v = "neap.opaque"(%t) : (tensor<60xi8>) -> tensor<100xi8>
+    "neap.yield"(%v) : (tensor<100xi8>) -> ()
+  }, {
+  ^bb0(%u: tensor<100xi8>):
+    %t = "neap.opaque"(%u) : (tensor<100xi8>) -> tensor<30xi8>
+    %v = "neap.opaque"(%u, %t) : (tensor<100xi8>, tensor<30xi8>) -> tensor<100xi8>
+    "neap.yield"(%v) : (tensor<100xi8>) -> ()
+  }) : (i1, tensor<100xi8>) -> tensor<100xi8>
+  return %b : tensor<100xi8>
+}
+"#;
+    assert_eq!(neap_in(folder.path(), &["plan", "in.mlir", "-o", "plan.csv", "-o", "plan.json"], source).0, 0);
+    for table in ["plan.csv", "plan.json"] {
+        let (code, out, err) = neap_in(folder.path(), &["check", "in.mlir", table], source);
+        assert!(code == 0 && out.contains("@main: accepted"), "{table}: {out}{err}");
+    }
+    let csv = std::fs::read_to_string(folder.path().join("plan.csv")).expect("written");
+    let swapped = csv.replace("~0", "~2").replace("~1", "~0").replace("~2", "~1");
+    assert_ne!(csv, swapped);
+    std::fs::write(folder.path().join("bad.csv"), swapped).expect("written");
+    let (code, _, err) = neap_in(folder.path(), &["check", "in.mlir", "bad.csv"], source);
+    assert!(code == 1 && err.contains("`%t` gets 30 bytes and has 60"), "{err}");
+}
+
+/// A fused operation in a body has the name of the last one in it.
+#[test]
+fn tables_of_fused_bodies_name_what_is_made() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = r#"func.func @main(%n: i64, %x: tensor<64xf32>) -> tensor<64xf32> {
+  %0 = "neap.for"(%n, %x) ({
+  ^bb0(%arg0: i64, %arg1: tensor<64xf32>):
+    %1 = "tosa.exp"(%arg1) {neap.names = ["e"]} : (tensor<64xf32>) -> tensor<64xf32>
+    %2 = "tosa.tanh"(%1) {neap.names = ["t"]} : (tensor<64xf32>) -> tensor<64xf32>
+    %3 = "neap.opaque"(%2, %arg1) {neap.names = ["o"]} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+    "neap.yield"(%3) : (tensor<64xf32>) -> ()
+  }) {neap.names = ["loop"]} : (i64, tensor<64xf32>) -> tensor<64xf32> loc("main":0:0)
+  return %0 : tensor<64xf32>
+}
+"#;
+    let plan = neap_in(folder.path(), &["plan", "in.mlir", "-o", "plan.csv", "-o", "plan.json"], source);
+    assert_eq!(plan.0, 0, "{}", plan.2);
+    let csv = std::fs::read_to_string(folder.path().join("plan.csv")).expect("written");
+    assert!(csv.contains("neap.fused"), "`tosa.exp` was not fused: {csv}");
+    for table in ["plan.csv", "plan.json"] {
+        let (code, out, err) = neap_in(folder.path(), &["check", "in.mlir", table], source);
+        assert!(code == 0 && out.contains("after fusion, @main: accepted"), "{table}: {out}{err}");
+    }
+}
+
+/// Whatever we plan has tables that its source is judged by: bodies, called functions, nothing at all.
+#[test]
+fn tables_of_all_kinds_of_sources_are_accepted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    for file in [
+        "cases/H02/graph.mlir",
+        "cases/H03/graph.mlir",
+        "cases/H04/graph.mlir",
+        "cases/H05/graph.mlir",
+        "cases/H11/graph.mlir",
+        "cases/H19/empty.mlir",
+        "cases/H34/bodies.onnx",
+        "cases/H34/names.mlir",
+        "onnx/node_scan9_multi_state.onnx",
+        "tflite/litert_call_once_mul.tflite",
+        "tflite/litert_multi_subgraphs_while.tflite",
+    ] {
+        let source = data.join(file);
+        let source = source.to_string_lossy();
+        for table in ["plan.csv", "plan.json"] {
+            let (code, out, err) = neap_in(folder.path(), &["plan", &source, "--profile", "none", "-o", table], "");
+            assert_eq!(code, 0, "{file}: {out}{err}");
+            let (code, out, err) = neap_in(folder.path(), &["check", &source, table, "--profile", "none"], "");
+            assert!(code == 0 && out.contains("accepted"), "{file} by {table}: {out}{err}");
+        }
+    }
+}
+
 /// What a plan was made with stands in it: no flag has to be repeated, and one that says something else is told.
 #[test]
 fn a_plan_knows_its_profile() {

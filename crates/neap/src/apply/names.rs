@@ -4,8 +4,12 @@
 //! function is meant.
 
 use crate::exit::Failure;
-use neap_ir::{Attr, Def, Module, ValueId};
+use neap_ir::facts::{Facts, Run};
+use neap_ir::loc::Loc;
+use neap_ir::{Attr, Def, Module, OpId, ValueId};
+use neap_passes::callees::facts_of;
 use neap_passes::suggest::closest;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// All names of values in a module.
@@ -14,21 +18,31 @@ pub(crate) struct Names(BTreeMap<String, Vec<ValueId>>);
 impl Names {
     /// Finds all names of arguments and results.
     pub(super) fn of(module: &Module) -> Names {
-        Names::collect(module, false)
+        Names::collect(module, None)
     }
 
-    /// The same with the arguments of bodies.
-    pub(crate) fn with_bodies(module: &Module) -> Names {
-        Names::collect(module, true)
+    /// The same with the arguments of bodies, without what is made inside of kernels: that lies nowhere, and of a fused operation the last one inside
+    /// has the name of its result.
+    pub(crate) fn of_placed(module: &Module, facts: &Facts) -> Names {
+        Names::collect(module, Some(facts))
     }
 
-    fn collect(module: &Module, bodies: bool) -> Names {
+    fn collect(module: &Module, placed: Option<&Facts>) -> Names {
         let mut names = Names(BTreeMap::new());
+        let mut inside: FxHashSet<OpId> = FxHashSet::default();
         for func in module.functions() {
             let prefix = format!("@{}/", module.sym_name(func).unwrap_or_default());
             let mut values = module.func_args(func).to_vec();
             for op in module.walk(func) {
+                let within = module.parent_op(op).is_some_and(|around| inside.contains(&around));
+                if within || placed.is_some_and(|facts| facts_of(module, facts, op).body.run == Run::Kernel) {
+                    inside.insert(op);
+                }
+                if within {
+                    continue;
+                }
                 values.extend_from_slice(module.data_results(op));
+                let bodies = placed.is_some() && !inside.contains(&op);
                 let blocks = module.op_regions(op).iter().filter(|_| bodies).flat_map(|region| module.blocks(*region));
                 blocks.for_each(|block| values.extend_from_slice(module.block_args(*block)));
             }
@@ -78,6 +92,27 @@ impl Names {
         }
     }
 
+    /// Of the values that share a name with others of their function, as values of different bodies may: which one each is, in the order of the source.
+    /// Names are the model's where `modelled`, else SSA names.
+    pub(crate) fn twins(&self, module: &Module, modelled: bool) -> FxHashMap<ValueId, usize> {
+        let shared = self.0.iter().filter(|(name, values)| name.starts_with('@') && values.len() > 1);
+        let own = |value: &ValueId| match model_name(module, *value).filter(|_| modelled) {
+            Some(name) => Some(name),
+            None => ssa_name(module, *value),
+        };
+        let lists = shared.filter_map(|(full, values)| {
+            let (_, name) = full.split_once('/')?;
+            let all = values.iter().all(|value| own(value).as_deref() == Some(name));
+            in_order(module, values).filter(|_| all)
+        });
+        lists.flat_map(|values| values.into_iter().enumerate().map(|(at, value)| (value, at))).collect()
+    }
+
+    /// The value of a name that several have, by its number in the order of the source.
+    pub(crate) fn twin(&self, module: &Module, name: &str, number: usize) -> Option<ValueId> {
+        in_order(module, self.0.get(name)?)?.get(number).copied()
+    }
+
     /// The value that a name stands for, if there is exactly one.
     pub(super) fn get(&self, name: &str) -> Option<ValueId> {
         match self.0.get(name).or_else(|| self.0.get(&format!("%{name}"))).map(Vec::as_slice) {
@@ -85,6 +120,39 @@ impl Names {
             _ => None,
         }
     }
+}
+
+/// Values in the order of the source; none where nothing tells them apart.
+fn in_order(module: &Module, values: &[ValueId]) -> Option<Vec<ValueId>> {
+    let mut keyed: Vec<_> = values.iter().map(|value| (source_path(module, *value), *value)).collect();
+    keyed.sort();
+    let apart = keyed.windows(2).all(|pair| pair[0].0 != pair[1].0);
+    apart.then(|| keyed.into_iter().map(|(_, value)| value).collect())
+}
+
+/// Where a value stands in the source, from the function down, whatever order a plan runs in: each operation by its place in the text or in
+/// the file and by what it makes, with the number of the region in it; at the end the number of the result or of the block's argument.
+fn source_path(module: &Module, value: ValueId) -> Vec<(u32, String, String, usize)> {
+    let step = |op: OpId, number: usize| {
+        let made = module.results(op).first().and_then(|value| model_name(module, *value));
+        let place = match &module.op(op).loc {
+            Loc::File(place) => place.to_string(),
+            _ => String::new(),
+        };
+        (module.op(op).span.start, place, made.unwrap_or_default(), number)
+    };
+    let (mut path, mut inner) = match module.value(value).def() {
+        Def::Result(op, index) => (vec![step(op, index as usize)], module.parent_block(op)),
+        Def::Arg(block, index) => (vec![(0, String::new(), String::new(), index as usize)], Some(block)),
+    };
+    while let Some(block) = inner {
+        let region = module.block_region(block);
+        let op = module.region_op(region);
+        path.push(step(op, module.op_regions(op).iter().position(|other| *other == region).unwrap_or(0)));
+        inner = module.parent_block(op);
+    }
+    path.reverse();
+    path
 }
 
 fn place(module: &Module, value: ValueId) -> String {

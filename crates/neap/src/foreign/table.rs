@@ -38,17 +38,20 @@ pub(crate) struct Made {
     pub(crate) result: Option<(usize, usize)>,
     /// An argument of an entry's bodies, by its number over all of them.
     pub(crate) body: Option<(usize, usize)>,
+    /// Which of the values of one name it is, in the order of the source.
+    pub(crate) twin: Option<usize>,
     pub(crate) step: Option<u32>,
 }
 
 impl Made {
     fn read(text: &str) -> Made {
         let (place, step) = text.split_once('@').unwrap_or((text, ""));
+        let twin = place.strip_prefix('~').and_then(|number| number.parse().ok());
         let argument = place.strip_prefix("arg").and_then(|index| index.parse().ok());
         let result = place.split_once('.').and_then(|(entry, index)| Some((entry.parse().ok()?, index.parse().ok()?)));
         let inside = place.split_once(".arg");
         let body = inside.and_then(|(entry, index)| Some((entry.parse().ok()?, index.parse().ok()?)));
-        Made { argument, result, body, step: step.parse().ok() }
+        Made { argument, result, body, twin, step: step.parse().ok() }
     }
 }
 
@@ -61,6 +64,8 @@ pub(crate) struct Table {
     pub(crate) fingerprints: Vec<(String, String)>,
     /// The profile that it says it was made with.
     pub(crate) profile: Option<String>,
+    /// It has the form of ours, so that it may place nothing where there is nothing to place.
+    of_nothing: bool,
 }
 
 /// Whether a file holds a table rather than a module.
@@ -122,7 +127,7 @@ impl Table {
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
         let object = matches!(first, Some(b'[' | b'{')) || name.ends_with(".json");
         let table = if object { json(name, bytes) } else { csv(name, bytes) }?;
-        if table.rows.is_empty() {
+        if table.rows.is_empty() && !table.of_nothing {
             return Err(Failure::input(format!("`{name}` places no value")));
         }
         Ok(table)
@@ -136,7 +141,7 @@ fn csv(name: &str, bytes: &[u8]) -> Result<Table, Failure> {
         return Err(Failure::input(format!("`{name}`: the first line names no column of values and `offset`"))
             .help("a header like `value,offset`; also read are `size`, `arena`, `function`, `kind` and `at`"));
     };
-    let mut table = Table::default();
+    let mut table = Table { of_nothing: columns.at[7].is_some(), ..Table::default() };
     for record in reader.records() {
         let record = record.map_err(broken)?;
         let line = record.position().map_or(0, csv::Position::line);
@@ -234,6 +239,7 @@ fn json(name: &str, bytes: &[u8]) -> Result<Table, Failure> {
             .help("check the `.mlir` that `neap plan` writes for the same plans"));
     }
     if let Some(functions) = value["functions"].as_array() {
+        table.of_nothing = true;
         for function in functions {
             let of = text(&function["name"]);
             table.fingerprints.push((of.clone(), text(&function["fingerprint"])));

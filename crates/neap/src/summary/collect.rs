@@ -2,7 +2,7 @@
 
 use super::graph::graph;
 use super::stages::{flow, peak};
-use super::storages::{self, Placed};
+use super::storages::{self, Placed, Spelled};
 use super::{
     Bytes, Check, Function, Given, Pass, PeakStep, Plan, Proof, ProofBy, Recomputed, Recomputing, Saved, ScratchKnown,
     SearchEnd, Source, Stages, Summary,
@@ -50,7 +50,7 @@ pub struct Inputs<'a> {
 /// A function that cannot be looked at, though the passes could.
 pub fn collect(inputs: &Inputs<'_>) -> Result<Summary, Diagnostic> {
     let source = with_callees(inputs.source, inputs.planned);
-    let names = neap_ir::print::value_names(inputs.planned);
+    let names = Spelled::of(inputs.planned, &inputs.setup.facts);
     // What passes counted, by function; of a pass that ran twice, the last run is the plan's.
     let mut counts: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
     for report in inputs.reports {
@@ -119,7 +119,7 @@ fn function(
     inputs: &Inputs<'_>,
     source: &Module,
     func: OpId,
-    names: &[String],
+    names: &Spelled,
     counted: Option<&BTreeMap<&str, u64>>,
 ) -> Result<Function, Diagnostic> {
     let (module, setup) = (inputs.planned, inputs.setup);

@@ -1,13 +1,16 @@
 //! Storages and arenas of a planned function, with the offsets that the plan's attributes say.
 
 use super::{Arena, Kind, Storage};
+use crate::apply::names::Names;
 use neap_ir::diag::Diagnostic;
-use neap_ir::print::ty_text;
+use neap_ir::facts::Facts;
+use neap_ir::print::{ty_text, value_names};
 use neap_ir::{Attr, BlockId, Def, Module, OpId, ValueId, plan};
 use neap_passes::analysis::Flow;
 use neap_passes::analysis::names::{op_name, value_name};
 use neap_passes::analysis::pack_problem::arenas;
 use neap_passes::analysis::storage::{self, Class, lcm};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Storages with places.
@@ -22,8 +25,32 @@ pub(super) struct Placed {
     pub(super) base_align: u64,
 }
 
-/// Finds where everything lies. `names` are the values' names in the printed module.
-pub(super) fn placed(module: &Module, flow: &Flow<'_>, names: &[String]) -> Result<Placed, Diagnostic> {
+/// How values are called in the printed module.
+pub(super) struct Spelled {
+    /// By number.
+    pub(super) printed: Vec<String>,
+    /// Which one a value is, of several of one name.
+    twins: FxHashMap<ValueId, usize>,
+}
+
+impl Spelled {
+    pub(super) fn of(module: &Module, facts: &Facts) -> Spelled {
+        let functions = module.functions();
+        // Only bodies may take names again.
+        let nested = |func: &OpId| module.walk(*func).iter().any(|op| !module.op_regions(*op).is_empty());
+        let name = |func: &OpId| module.sym_name(*func).unwrap_or_default().to_owned();
+        let read_from_file =
+            |func: &OpId| module.walk(*func).iter().any(|op| module.origin(*op, &name(func)).is_some());
+        let twins = match functions.iter().any(nested) {
+            true => Names::of_placed(module, facts).twins(module, functions.iter().any(read_from_file)),
+            false => FxHashMap::default(),
+        };
+        Spelled { printed: value_names(module), twins }
+    }
+}
+
+/// Finds where everything lies.
+pub(super) fn placed(module: &Module, flow: &Flow<'_>, names: &Spelled) -> Result<Placed, Diagnostic> {
     let declared = arenas(module)?;
     let only = declared.first().map_or("arena", |arena| arena.name.as_str());
     let (mut list, mut ids) = (Vec::new(), vec![None; flow.storages.list.len()]);
@@ -75,7 +102,7 @@ fn one(
     storage: &storage::Storage,
     kind: Kind,
     id: u32,
-    names: &[String],
+    names: &Spelled,
     only: &str,
 ) -> Storage {
     let values: Vec<ValueId> = storage.members.iter().map(|member| flow.values.info(member.slot).value).collect();
@@ -91,12 +118,12 @@ fn one(
     let by_argument = values.first().is_some_and(|value| module.defining_op(*value).is_none());
     Storage {
         id,
-        values: values.iter().map(|value| names[value.into_raw().into_u32() as usize].clone()).collect(),
+        values: values.iter().map(|value| names.printed[value.into_raw().into_u32() as usize].clone()).collect(),
         names: values.iter().map(|value| value_name(module, *value)).collect(),
         at: storage.members.iter().map(|member| member.offset).collect(),
         made: match storage.scratch_of {
             Some(op) => vec![made(module, flow, op, 0)],
-            None => values.iter().map(|value| made_by(module, flow, *value)).collect(),
+            None => values.iter().map(|value| made_by(module, flow, *value, &names.twins)).collect(),
         },
         op: writer.filter(|_| !by_argument).map(|op| op_name(module, op).replace('`', "")).unwrap_or_default(),
         ty: values.first().map(|value| ty_text(module, module.value_ty(*value))).unwrap_or_default(),
@@ -110,7 +137,15 @@ fn one(
 }
 
 /// What makes a value.
-fn made_by(module: &Module, flow: &Flow<'_>, value: ValueId) -> String {
+fn made_by(module: &Module, flow: &Flow<'_>, value: ValueId, twins: &FxHashMap<ValueId, usize>) -> String {
+    let place = place_of(module, flow, value);
+    match (place.strip_prefix('-'), twins.get(&value)) {
+        (Some(step), Some(number)) => format!("~{number}{step}"),
+        _ => place,
+    }
+}
+
+fn place_of(module: &Module, flow: &Flow<'_>, value: ValueId) -> String {
     match module.value(value).def() {
         Def::Result(op, index) => made(module, flow, op, index),
         Def::Arg(block, index) if module.entry(flow.timeline.func) == Some(block) => format!("arg{index}"),
