@@ -9,6 +9,7 @@
 mod affine;
 pub mod attr;
 pub mod diag;
+mod dims;
 pub mod facts;
 pub mod fingerprint;
 pub mod float;

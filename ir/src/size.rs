@@ -87,13 +87,13 @@ impl Module {
 
     /// Bytes of a value: `neap.bytes` where it is given, else the size of the type at the bounds of its named dimensions.
     pub fn value_bytes(&self, value: ValueId) -> Result<u64, SizeError> {
-        let (given, dims, index) = match self.value(value).def() {
-            Def::Result(op, index) => (self.attr(op, "neap.bytes"), self.attr(op, "neap.dims"), index as usize),
+        let (given, index) = match self.value(value).def() {
+            Def::Result(op, index) => (self.attr(op, "neap.bytes"), index as usize),
             Def::Arg(block, index) => {
                 let func = self.region_op(self.block_region(block));
                 let entry = self.entry(func) == Some(block);
-                let attr = |key| if entry { self.arg_attr(func, index as usize, key) } else { None };
-                (attr("neap.bytes"), attr("neap.dims"), index as usize)
+                let given = if entry { self.arg_attr(func, index as usize, "neap.bytes") } else { None };
+                (given, index as usize)
             }
         };
         if let Some(given) = given {
@@ -107,36 +107,12 @@ impl Module {
                 _ => Err(SizeError::BadBytes),
             };
         }
-        let names = self.dim_names(value, dims);
-        self.ty_bytes(self.value_ty(value), &mut |axis| self.dim_bound(names.get(&axis)?))
-    }
-
-    /// The names that `neap.dims` gives to the dynamic dimensions of a value: the list runs over the `?` of all data results
-    /// in order (of the argument alone on an argument).
-    fn dim_names(&self, value: ValueId, dims: Option<&Attr>) -> std::collections::BTreeMap<usize, String> {
-        let mut named = std::collections::BTreeMap::new();
-        let Some(Attr::Array(list)) = dims else { return named };
-        let before: Vec<ValueId> = match self.value(value).def() {
-            Def::Result(op, index) => self.results(op)[..index as usize].to_vec(),
-            Def::Arg(..) => Vec::new(),
-        };
-        let first: usize = before.iter().map(|value| self.dynamic_axes(*value).len()).sum();
-        for (axis, name) in self.dynamic_axes(value).into_iter().zip(list.iter().skip(first)) {
-            if let Some(name) = name.as_str() {
-                named.insert(axis, name.to_owned());
-            }
-        }
-        named
-    }
-
-    /// Axes of a value whose size is `?`.
-    pub fn dynamic_axes(&self, value: ValueId) -> Vec<usize> {
-        match self.ty(self.value_ty(value)) {
-            Type::Tensor { shape: Some(shape), .. } | Type::MemRef { shape: Some(shape), .. } => {
-                (0..shape.len()).filter(|axis| shape[*axis] == Dim::Dynamic).collect()
-            }
-            _ => Vec::new(),
-        }
+        let (axes, names) = (self.dynamic_axes(value), self.dim_names(value));
+        self.ty_bytes(self.value_ty(value), &mut |axis| {
+            let names = &names[axes.iter().position(|other| *other == axis)?];
+            let bounds: Option<Vec<u64>> = names.iter().map(|name| self.dim_bound(name)).collect();
+            bounds?.into_iter().max()
+        })
     }
 
     /// The upper bound of a named dimension, from the module's `neap.bounds = {N = [1, 512]}`.

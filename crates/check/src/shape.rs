@@ -3,7 +3,7 @@
 use crate::rope::{Bits, Level, level};
 use crate::sizes::Sizes;
 use neap_ir::types::Dim;
-use neap_ir::{Attr, Def, Module, Ty, Type, ValueId};
+use neap_ir::{Module, Ty, Type, ValueId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -83,13 +83,12 @@ impl<'a> Shapes<'a> {
         let m = self.module;
         let shape = match m.ty(ty) {
             Type::Tensor { shape: Some(shape), elem, .. } | Type::MemRef { shape: Some(shape), elem, .. } => {
-                let named = self.named_dims(value);
-                let mut named = named.iter();
+                let mut named = m.dim_names(value).into_iter();
                 let mut dims = SmallVec::new();
                 for dim in shape {
                     dims.push(match dim {
                         Dim::Known(size) => Bits::from(*size),
-                        Dim::Dynamic => self.bound(named.next()?.as_deref()?)?,
+                        Dim::Dynamic => self.bound(&named.next()?)?,
                     });
                 }
                 match m.elem_bits(*elem) {
@@ -106,25 +105,9 @@ impl<'a> Shapes<'a> {
         shape.bits().map(|_| shape)
     }
 
-    /// Names of the dynamic dimensions of a value, in order.
-    fn named_dims(&self, value: ValueId) -> Vec<Option<String>> {
-        let m = self.module;
-        let (list, skip) = match m.value(value).def() {
-            Def::Result(op, index) => {
-                let before = &m.results(op)[..index as usize];
-                (m.attr(op, "neap.dims"), before.iter().map(|value| m.dynamic_axes(*value).len()).sum())
-            }
-            Def::Arg(block, index) => {
-                let func = m.region_op(m.block_region(block));
-                let entry = m.entry(func) == Some(block);
-                (if entry { m.arg_attr(func, index as usize, "neap.dims") } else { None }, 0)
-            }
-        };
-        let Some(Attr::Array(list)) = list else { return Vec::new() };
-        list.iter().skip(skip).map(|name| name.as_str().map(str::to_owned)).collect()
-    }
-
-    fn bound(&self, name: &str) -> Option<Bits> {
-        self.sizes.of(name).or_else(|| self.module.dim_bound(name)).map(Bits::from)
+    /// The largest of the dimensions that one can be.
+    fn bound(&self, names: &[&str]) -> Option<Bits> {
+        let sizes = names.iter().map(|name| self.sizes.of(name).or_else(|| self.module.dim_bound(name)));
+        sizes.collect::<Option<Vec<u64>>>()?.into_iter().max().map(Bits::from)
     }
 }

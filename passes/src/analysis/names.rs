@@ -50,21 +50,3 @@ fn model_name(module: &Module, def: Def) -> Option<String> {
     };
     name?.as_str().filter(|name| !name.is_empty()).map(str::to_owned)
 }
-
-/// The name that `neap.dims` gives to a dynamic dimension of a value; two without a name are not known to be equal.
-pub fn dim_name(module: &Module, value: ValueId, axis: usize) -> Option<String> {
-    let at = module.dynamic_axes(value).iter().position(|other| *other == axis)?;
-    let (list, before) = match module.value(value).def() {
-        Def::Result(op, index) => {
-            let earlier = &module.results(op)[..index as usize];
-            (module.attr(op, "neap.dims"), earlier.iter().map(|value| module.dynamic_axes(*value).len()).sum())
-        }
-        Def::Arg(block, index) => {
-            let func = module.region_op(module.block_region(block));
-            let entry = module.entry(func) == Some(block);
-            (if entry { module.arg_attr(func, index as usize, "neap.dims") } else { None }, 0)
-        }
-    };
-    let Some(Attr::Array(list)) = list else { return None };
-    list.get(before + at).and_then(Attr::as_str).map(str::to_owned)
-}

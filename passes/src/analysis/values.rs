@@ -6,7 +6,7 @@
 //!
 //! Sound because a value of unknown size is an error (all such values in one) and never a value without bytes.
 
-use super::names::{dim_name, value_name};
+use super::names::value_name;
 use super::timeline::{BodyId, EntryId, Kind, Timeline};
 use neap_ir::diag::Diagnostic;
 use neap_ir::facts::{Key, OpFacts, Role, Run, ViewOf};
@@ -240,7 +240,7 @@ impl Build<'_, '_> {
             Some(view) => (view.operand as usize, view.byte_offset),
             None => (must_view(entry.facts, index)?, 0),
         };
-        let operand = self.module.data_operands(entry.op).nth(operand)?;
+        let operand = self.module.data_operand(entry.op, operand)?;
         Some((self.values.slot(operand)?, bytes))
     }
 
@@ -409,12 +409,9 @@ fn unknown_sizes(module: &Module, timeline: &Timeline<'_>, unknown: &[(ValueId, 
 fn open_dimensions(module: &Module, (value, error): &(ValueId, SizeError)) -> (BTreeSet<String>, bool) {
     let mut more = !matches!(error, SizeError::Dynamic(_));
     let mut names = BTreeSet::new();
-    for axis in module.dynamic_axes(*value) {
-        match dim_name(module, *value, axis).filter(|name| !name.is_empty()) {
-            Some(name) if module.dim_bound(&name).is_some() => {}
-            Some(name) => drop(names.insert(name)),
-            None => more = true,
-        }
+    for dims in module.dim_names(*value) {
+        more |= dims.is_empty();
+        names.extend(dims.into_iter().filter(|name| module.dim_bound(name).is_none()).map(str::to_owned));
     }
     (names, more)
 }
@@ -422,12 +419,13 @@ fn open_dimensions(module: &Module, (value, error): &(ValueId, SizeError)) -> (B
 /// The dimensions of a value that have no upper bound, as `--dim` takes them, with their names where they have some.
 fn unbounded(module: &Module, value: ValueId) -> Vec<String> {
     let called = value_name(module, value);
-    let open = module.dynamic_axes(value).into_iter().filter_map(|axis| {
-        let name = dim_name(module, value, axis).filter(|name| !name.is_empty());
-        match name {
-            Some(name) if module.dim_bound(&name).is_some() => None,
-            Some(name) => Some(format!("{called}.{axis} (`{name}`)")),
-            None => Some(format!("{called}.{axis}")),
+    let axes = module.dynamic_axes(value).into_iter().zip(module.dim_names(value));
+    let open = axes.filter_map(|(axis, names)| {
+        let without: Vec<&str> = names.iter().copied().filter(|name| module.dim_bound(name).is_none()).collect();
+        match (&names[..], &without[..]) {
+            ([], _) => Some(format!("{called}.{axis}")),
+            (_, []) => None,
+            _ => Some(format!("{called}.{axis} (`{}`)", without.join("`, `"))),
         }
     });
     open.collect()

@@ -2,7 +2,6 @@
 
 use super::movement::{Movement, movement, part_of};
 use super::term::{DimName, Form, Function, Graph, Margins, Shape, Tables, Term};
-use crate::analysis::names::dim_name;
 use crate::callees::facts_of;
 use crate::params;
 use crate::pass::Context;
@@ -80,8 +79,8 @@ impl Builder<'_, '_> {
     fn form(&mut self, module: &Module, value: ValueId) -> Form {
         let ty = module.value_ty(value);
         let axes = module.dynamic_axes(value);
-        let name = |axis: &usize| match dim_name(module, value, *axis) {
-            Some(name) => DimName::Given(name),
+        let name = |axis: &usize| match module.dim_name(value, *axis) {
+            Some(name) => DimName::Given(name.to_owned()),
             None => DimName::Of(value, *axis),
         };
         let names = (!axes.is_empty()).then(|| self.graph.analysis.names.number(axes.iter().map(name).collect()));
