@@ -215,7 +215,7 @@ fn what_will_be_refused_is_refused_before_the_work() {
     for (args, says) in [
         (&["-o", "no/out.mlir"][..], "there is no folder `no`"),
         (&["--certificate=no/c"], "cannot write `no/c`"),
-        (&["-o", "."], "no writer"),
+        (&["-o", "."], "it is a folder"),
         (&["--summary-file", "."], "it is a folder"),
         (&["-o", "x.memory"], "--objective traffic"),
         (&["-o", "x.schedule"], "no NPU model is given"),
