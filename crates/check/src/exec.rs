@@ -253,19 +253,7 @@ impl<'a, 'b> Machine<'a, 'b> {
         self.order(op, key);
         match row.role {
             Role::Alloc => return self.alloc(op, operands, key),
-            Role::Subview => {
-                let of = |value: &ValueId| self.env[raw(*value)].clone().unwrap_or_default();
-                let addresses: Vec<Rope> = values.iter().map(of).collect();
-                let window = self.eval.subview(op, row, &addresses, key);
-                let root = addresses.get(row.data_operand()).and_then(|rope| rope.segs.first());
-                if let (Some(seg), Some(root)) = (window.first().and_then(|rope| rope.segs.first()), root)
-                    && !self.buffers.holds(seg.content)
-                {
-                    let root = self.buffers.windows.get(&root.content).copied().unwrap_or(root.content);
-                    self.buffers.windows.insert(seg.content, root);
-                }
-                return window;
-            }
+            Role::Subview => return self.window(op, row, values, operands),
             _ if touched.is_empty() => return self.eval.results(op, operands, key),
             _ => {}
         }

@@ -7,7 +7,7 @@ use super::{Machine, raw};
 use crate::effects::{self, Resolved, Touch};
 use crate::hash::Mix;
 use crate::names;
-use crate::rope::{Bits, Rope};
+use crate::rope::{Bits, Rope, Seg};
 use crate::violation::Violation;
 use neap_ir::facts::{Access, OpFacts, Role};
 use neap_ir::table::Table;
@@ -19,19 +19,55 @@ use rustc_hash::FxHashMap;
 pub(super) struct Buffers {
     /// What those hold that are allocated here.
     contents: FxHashMap<u128, Rope>,
-    /// Windows whose place is not known, with the buffer.
-    pub(super) windows: FxHashMap<u128, u128>,
+    /// Windows whose place is not known, by the name of their addresses.
+    windows: FxHashMap<u128, Window>,
     /// Those that operations hand out which do not say where they come from: what they hold is not followed.
     elsewhere: FxHashMap<u128, Rope>,
 }
 
-impl Buffers {
-    pub(super) fn holds(&self, name: u128) -> bool {
-        self.contents.contains_key(&name)
-    }
+/// A window at a place that is not known.
+#[derive(Clone, Copy)]
+struct Window {
+    /// The buffer.
+    root: u128,
+    /// Which of its bytes: a name of the operations that made the window and of all they were given but buffers. What the buffer held then
+    /// is no part of it, nor is which buffer it is.
+    shape: u128,
 }
 
 impl Machine<'_, '_> {
+    /// A window of a buffer, whenever it is made: its addresses.
+    pub(super) fn window(&mut self, op: OpId, row: &OpFacts, values: &[ValueId], operands: &[Rope]) -> Vec<Rope> {
+        let m = self.module;
+        let addresses: Vec<Rope> =
+            values.iter().map(|value| self.env[raw(*value)].clone().unwrap_or_default()).collect();
+        let given = |(value, rope): (&ValueId, &Rope)| match effects::is_buffer(m, *value) {
+            true => Rope::default(),
+            false => rope.clone(),
+        };
+        let given: Vec<Rope> = values.iter().zip(operands).map(given).collect();
+        let mut shape = Mix::new("window");
+        shape.wide(self.eval.key(op, &given, &[]));
+        let mut root = 0;
+        for seg in addresses.get(row.data_operand()).into_iter().flat_map(|rope| &rope.segs) {
+            let of = self.buffers.windows.get(&seg.content).copied().unwrap_or(Window { root: seg.content, shape: 0 });
+            root = of.root;
+            shape.wide(of.shape);
+            feed_place(&mut shape, seg);
+        }
+        let shape = shape.done();
+        let mut name = Mix::new("window of");
+        name.wide(root);
+        name.wide(shape);
+        let window = self.eval.subview(op, row, &addresses, name.done());
+        if let Some(seg) = window.first().and_then(|rope| rope.segs.first())
+            && !self.buffers.contents.contains_key(&seg.content)
+        {
+            self.buffers.windows.entry(seg.content).or_insert(Window { root, shape });
+        }
+        window
+    }
+
     /// Makes a buffer that holds `content`; the rope of its addresses.
     pub(super) fn allocate(&mut self, value: ValueId, content: Rope) -> Rope {
         let mut mix = Mix::new("buffer");
@@ -76,11 +112,10 @@ impl Machine<'_, '_> {
         for seg in rope.segs {
             if let Some(buffer) = self.buffers.contents.get(&seg.content) {
                 out.append(&buffer.gather(seg.start, seg.levels, &mut self.eval.wraps));
-            } else if let Some(buffer) =
-                self.buffers.windows.get(&seg.content).and_then(|name| self.buffers.contents.get(name))
-            {
+            } else if let Some((window, buffer)) = self.buffers.through(seg.content) {
                 let mut mix = Mix::new("through a window");
-                mix.wide(seg.content);
+                mix.wide(window.shape);
+                feed_place(&mut mix, &seg);
                 buffer.feed(&mut mix);
                 out.append(&Rope::of(mix.done(), seg.len()));
             } else {
@@ -104,7 +139,8 @@ impl Machine<'_, '_> {
     pub(super) fn store(&mut self, op: OpId, value: ValueId, content: &Rope) {
         let addresses = self.env[raw(value)].clone().unwrap_or_default();
         for seg in &addresses.segs {
-            let name = self.buffers.windows.get(&seg.content).copied().unwrap_or(seg.content);
+            let window = self.buffers.windows.get(&seg.content).copied();
+            let name = window.map_or(seg.content, |window| window.root);
             let Some(old) = self.buffers.contents.get(&name).cloned() else {
                 // A buffer from elsewhere: as if it were everything.
                 self.state.write_all(op, content.hash());
@@ -121,7 +157,9 @@ impl Machine<'_, '_> {
                 new
             } else {
                 let mut mix = Mix::new("scattered");
-                [&old, content, &addresses].iter().for_each(|rope| rope.feed(&mut mix));
+                [&old, content].iter().for_each(|rope| rope.feed(&mut mix));
+                mix.wide(window.map_or(0, |window| window.shape));
+                addresses.segs.iter().for_each(|seg| feed_place(&mut mix, seg));
                 Rope::of(mix.done(), old.len)
             };
             self.buffers.contents.insert(name, new);
@@ -213,7 +251,25 @@ impl Snapshot<'_> {
         if !effects::is_buffer(self.module, value) {
             return rope;
         }
-        let name = self.buffers.windows.get(&seg.content).unwrap_or(&seg.content);
-        self.buffers.contents.get(name).or_else(|| self.buffers.elsewhere.get(name)).cloned().unwrap_or(rope)
+        let name = self.buffers.windows.get(&seg.content).map_or(seg.content, |window| window.root);
+        self.buffers.contents.get(&name).or_else(|| self.buffers.elsewhere.get(&name)).cloned().unwrap_or(rope)
+    }
+}
+
+impl Buffers {
+    /// The window of some addresses, and what its buffer holds now.
+    fn through(&self, name: u128) -> Option<(&Window, &Rope)> {
+        let window = self.windows.get(&name)?;
+        Some((window, self.contents.get(&window.root)?))
+    }
+}
+
+/// Which addresses of those of one name a piece is.
+fn feed_place(mix: &mut Mix, seg: &Seg) {
+    mix.int(seg.start);
+    mix.word(seg.levels.len() as u64);
+    for level in &seg.levels {
+        mix.int(level.count);
+        mix.int(level.stride);
     }
 }
