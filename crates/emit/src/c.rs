@@ -58,6 +58,9 @@ const ASSERTION: &str = "\
 #define NEAP_ALIGNAS(align) _Alignas(align)
 #define NEAP_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
 #else
+#if defined(__GNUC__)
+#define NEAP_ALIGNAS(align) __attribute__((aligned(align)))
+#endif
 #define NEAP_STATIC_ASSERT(condition, text) extern char neap_static_assert[(condition) ? 1 : -1]
 #endif
 #if defined(__GNUC__)

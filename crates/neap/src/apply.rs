@@ -221,6 +221,13 @@ fn no_reuse(module: &mut Module, func: OpId) {
     }
 }
 
+/// Whether passes of an earlier run have changed a function: it carries the fingerprint of another graph.
+pub fn is_begun(module: &Module) -> bool {
+    let mut fingerprints = Fingerprints::new(module);
+    let stamp = |func: OpId| module.attr(func, FINGERPRINT).and_then(Attr::as_str);
+    module.functions().into_iter().any(|func| stamp(func).is_some_and(|stamp| stamp != fingerprints.of(func)))
+}
+
 /// Whether a module holds a plan already.
 pub fn is_planned(module: &Module) -> bool {
     module.functions().iter().any(|func| module.attr(*func, plan::ARENA_BYTES).is_some())

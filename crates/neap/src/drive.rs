@@ -232,6 +232,7 @@ fn attempt(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result
         let strip = Pipeline::parse("strip-plan").map_err(|error| bug(error.diagnostic()))?;
         pipeline::run(&mut module, &strip, run, &mut Quiet).map_err(|error| failed(&error))?;
     }
+    offsets_hold(job.pipeline, apply::is_planned(&module))?;
     let applied = apply::apply(&mut module, &job.common.source, &job.setup.profile, facts)?;
     demands::known(&job.common.budgets, &module)?;
     if plans(job.pipeline) {
@@ -268,6 +269,22 @@ fn attempt(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result
     }
     let prices = reports.iter().flat_map(|report| report.prices.iter().cloned()).collect();
     Ok((Planned { module, smaller: Vec::new(), summary, certificates, remarks, prices, said }, reports))
+}
+
+/// Refuses passes that would leave offsets of another order than the one they make.
+fn offsets_hold(pipeline: &Pipeline, planned: bool) -> Result<(), Failure> {
+    let (mut there, mut hold) = (planned, true);
+    for step in pipeline.steps() {
+        match step.info().name {
+            "strip-plan" => (there, hold) = (false, true),
+            "assign-offsets" => (there, hold) = (true, true),
+            "reorder" => hold &= !there,
+            _ => {}
+        }
+    }
+    let message = "`reorder` behind `assign-offsets`: offsets are for the order that was there before";
+    let help = "put `assign-offsets` behind it; `strip-plan` takes an older plan off";
+    if hold { Ok(()) } else { Err(Failure::usage(message).help(help)) }
 }
 
 /// The rules of the representation.
@@ -350,8 +367,8 @@ fn checked(job: &Job<'_>, source: &Module, module: &Module) -> Result<Check, Fai
         return Ok(Check::Skipped);
     }
     let options = neap_check::Options {
-        // A plan that is compared with itself carries what it was made from, in another order.
-        ignore_fingerprint: apply::is_planned(source),
+        // What an earlier run left carries what that one began with.
+        ignore_fingerprint: apply::is_begun(source),
         semantics_only: !apply::is_planned(module),
         callees_have_arenas: job.setup.profile.own_arena_per_function,
         threads: job.common.threads,

@@ -229,7 +229,7 @@ fn one(
             draw: request.common.draws(),
         };
         let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
-        buckets::run(&job, module, &progress)
+        buckets::run(&job, module, |dims| input.module(dims), &progress)
     });
     let (shown, outcome) = match outcome {
         Ok(planned) => {

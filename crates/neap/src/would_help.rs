@@ -13,13 +13,15 @@ use crate::drive::{self, Job, Reproducer, Tried};
 use crate::prices;
 use crate::progress::Progress;
 use crate::size::grouped;
-use crate::summary::{Answer, Function, Help, HelpKind, Missed, Recomputing, Summary};
+use crate::summary::{Answer, Function, Help, HelpKind, Kind, Missed, Recomputing, Summary};
 use neap_ir::Module;
 use neap_passes::pipeline::{Pipeline, Step};
-use neap_passes::priced::{Kind, Priced};
+use neap_passes::priced::{self, Priced};
 
 /// So many of a kind are named at most.
 const MOST: usize = 6;
+/// So many arguments and results are tried in the caller's memory.
+const MOST_OUTSIDE: usize = 3;
 const AGAIN: &str = "rematerialize";
 const ORDER: &str = "reorder";
 
@@ -47,11 +49,13 @@ pub fn add(job: &Job<'_>, module: &Module, tried: &mut Tried, progress: &Progres
             }
             helps.extend(demands(unmet, function, &prices));
             helps.extend(shared.as_ref().and_then(twin).and_then(|twin| reuse(unmet, &twin)));
+            helps.extend(outside(job, module, function, unmet, progress));
             helps.extend(flags.as_ref().and_then(twin).iter().flat_map(|twin| without(unmet, twin)));
         } else {
             helps.extend(arenas::other(unmet, function));
         }
         helps.extend(estimates::of(job, &tried.planned.module, function, unmet));
+        helps.retain(|help| help.saves > 0);
         unmet.diagnostic.notes.extend(helps.iter().filter(|help| help.kind != HelpKind::Recompute).map(note));
         missed.push(Missed {
             function: unmet.function.clone(),
@@ -147,6 +151,30 @@ fn reuse(unmet: &Unmet, shared: &Function) -> Option<Help> {
     Some(flag("give up --no-reuse".to_owned(), saves, needs, unmet))
 }
 
+/// Arguments and results that are held at the peak, in the caller's own memory: each by planning without it.
+fn outside(job: &Job<'_>, module: &Module, function: &Function, unmet: &Unmet, progress: &Progress<'_>) -> Vec<Help> {
+    let held = function.peak_step.iter().flat_map(|peak| &peak.storages).map(|id| &function.storages[*id as usize]);
+    let lent = held.filter(|storage| matches!(storage.kind, Kind::Argument | Kind::Result));
+    let mut helps = Vec::new();
+    for name in lent.filter_map(|storage| storage.names.first().or(storage.values.first())).take(MOST_OUTSIDE) {
+        if progress.limit_hit() {
+            break;
+        }
+        progress.label(format!("what {name} in the caller's memory would bring"));
+        let mut source = job.common.source.clone();
+        source.external.push(name.clone());
+        let common = Common { source, ..job.common.clone() };
+        let other = once_more(job, common, job.pipeline, module, progress).and_then(|tried| tried.planned.summary);
+        let twin = other.and_then(|other| other.functions.into_iter().find(|other| other.name == function.name));
+        let Some(needs) = twin.map(|twin| twin.plan.arena) else { continue };
+        if let Some(saves) = unmet.needed.checked_sub(needs).filter(|saves| *saves > 0) {
+            let what = format!("leave {name} to the caller with `--external {name}`");
+            helps.push(Help { kind: HelpKind::External, ..flag(what, saves, needs, unmet) });
+        }
+    }
+    helps
+}
+
 /// A flag that could be left out.
 fn flag(what: String, saves: u64, needs: u64, unmet: &Unmet) -> Help {
     let fits = needs <= unmet.budget;
@@ -208,7 +236,7 @@ fn demands(unmet: &Unmet, function: &Function, prices: &[Priced]) -> Vec<Help> {
     let mut own: Vec<&Priced> = prices.iter().filter(|price| price.function == function.name).collect();
     own.sort_by_key(|price| std::cmp::Reverse(price.bytes));
     let help = |price: &&Priced| Help {
-        kind: if price.kind == Kind::Lock { HelpKind::Lock } else { HelpKind::Kept },
+        kind: if price.kind == priced::Kind::Lock { HelpKind::Lock } else { HelpKind::Kept },
         what: format!("give up {}", price.what.replace('`', "")),
         saves: price.bytes,
         needs: price.peak,

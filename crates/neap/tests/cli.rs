@@ -47,6 +47,35 @@ fn plan_prints_the_summary_and_writes_by_extension() {
     assert!(!std::fs::metadata("/dev/null").expect("it is there").is_file());
 }
 
+/// Passes in runs of their own: what one leaves carries the graph that the first one began with, and the plan is one of that.
+#[test]
+fn passes_one_by_one_make_a_plan_of_the_first_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let passes = ["--fuse", "--canonicalize-views", "--lock-effects", "--reorder", "--assign-offsets"];
+    for (at, pass) in passes.into_iter().enumerate() {
+        let (from, to) = (if at == 0 { "in.mlir".to_owned() } else { format!("{}.mlir", at - 1) }, format!("{at}.mlir"));
+        let (code, _, err) = neap_in(folder.path(), &["opt", &from, pass, "-o", &to, "--summary=none"], TWICE);
+        assert_eq!(code, 0, "{pass}: {err}");
+    }
+    let (code, out, err) = neap_in(folder.path(), &["check", "in.mlir", "4.mlir"], TWICE);
+    assert!(code == 0 && out.contains("accepted"), "{out}{err}");
+    // Offsets are for one order.
+    let (code, _, err) = neap_in(folder.path(), &["opt", "4.mlir", "--reorder"], TWICE);
+    assert!(code == 2 && err.contains("offsets are for the order") && err.contains("strip-plan"), "{err}");
+    let (code, _, err) = neap_in(folder.path(), &["opt", "4.mlir", "--reorder", "--assign-offsets"], TWICE);
+    assert_eq!(code, 0, "{err}");
+}
+
+/// A reshape twice, which fusion makes one.
+const TWICE: &str = r#"func.func @main(%x: tensor<4x6xf32>) -> tensor<24xf32> {
+  %a = "tosa.tanh"(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %b = "onnx.Identity"(%a) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %c = "onnx.Flatten"(%b) {axis = 0 : si64} : (tensor<4x6xf32>) -> tensor<1x24xf32>
+  %d = "onnx.Squeeze"(%c) : (tensor<1x24xf32>) -> tensor<24xf32>
+  return %d : tensor<24xf32>
+}
+"#;
+
 #[test]
 fn json_is_all_that_its_stream_carries_and_its_parts_add_up() {
     let (code, out, err) = neap(&["opt", "-", "--summary=json", "--mlir-timing", "--mlir-pass-statistics"], GOOD);

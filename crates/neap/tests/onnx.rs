@@ -102,6 +102,39 @@ fn named_dimensions_are_bounded_or_told() {
     assert!(code == 0 && out.contains("tensor<4x8x4xf32>"), "{out}{err}");
 }
 
+/// What is computed from a dimension has the bounds of each range, and a range of one size is that size.
+#[test]
+fn ranges_of_a_dimension_reach_what_is_computed_from_it() {
+    let graph = Graph {
+        nodes: vec![
+            node("Concat", &["x", "x"], &["two"]).with_int("axis", 0),
+            node("Relu", &["two"], &["y"]),
+            node("Neg", &["y"], &["out"]),
+        ],
+        inputs: vec![value("x", 1, &["N", "4"])],
+        outputs: vec![value("out", 1, &["2*N", "4"])],
+        ..Graph::default()
+    };
+    let folder = folder(&graph.file(17));
+    let plan = ["plan", "in.onnx", "--buckets", "N=1,4,16", "-o", "plan.mlir", "--summary=json"];
+    let (code, out, err) = neap(folder.path(), &plan);
+    assert_eq!(code, 0, "{err}");
+    let summary: Value = serde_json::from_str(&out).expect("JSON");
+    for (at, bound) in ["N=1", "N=2..4", "N=5..16"].into_iter().enumerate() {
+        let (_, out, err) = neap(folder.path(), &["plan", "in.onnx", "--dim", bound, "--summary=json"]);
+        let alone: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {err}"));
+        let range = &summary["buckets"]["table"][at];
+        assert_eq!(range["arena"], alone["functions"][0]["plan"]["arena"], "{bound}");
+    }
+    let (code, out, err) = neap(folder.path(), &["check", "in.onnx", "plan.mlir"]);
+    assert!(code == 0 && out.matches("accepted").count() == 3, "{out}{err}");
+    // A plan within bounds is one for these, and says so.
+    let (code, _, err) = neap(folder.path(), &["plan", "in.onnx", "--dim", "N=2..4", "-o", "few.mlir"]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = neap(folder.path(), &["check", "in.onnx", "few.mlir"]);
+    assert!(code == 0 && out.starts_with("N from 2 to 4:\n@main: accepted"), "{out}{err}");
+}
+
 #[test]
 fn broken_files_are_refused_with_their_place() {
     let mut bytes = towers();

@@ -220,6 +220,18 @@ fn other_things_that_help_have_their_price() {
     std::fs::write(folder.path().join("results.mlir"), results).expect("it can be written");
     let summary = missed(folder.path(), &["plan", "results.mlir", "--budget", "2500", "--summary=json"]);
     assert!(helps(&summary, "kept").is_empty(), "{summary}");
+    // An argument that waits for its last reader could lie in the caller's memory.
+    let waits = SKIP.replace("(%up, %d)", "(%up, %x, %d)").replace("(tensor<1000xi8>, tensor<10xi8>)", "(tensor<1000xi8>, tensor<100xi8>, tensor<10xi8>)");
+    std::fs::write(folder.path().join("waits.mlir"), waits).expect("it can be written");
+    let summary = missed(folder.path(), &["plan", "waits.mlir", "--budget", "2500", "--summary=json"]);
+    let outside = helps(&summary, "external");
+    let other = json(folder.path(), &["plan", "waits.mlir", "--external", "%x", "--summary=json"]);
+    assert!(
+        outside.iter().any(|help| help["what"] == "leave %x to the caller with `--external %x`"
+            && help["needs"].as_u64() == Some(less(&other))
+            && help["saves"] == 100),
+        "{summary}"
+    );
     // Two arenas: what is moved makes room in one, and takes it in the other.
     let arenas = ["--arena", "fast=4KiB", "--arena", "slow=8KiB"];
     let two = [&["plan", "skip.mlir"][..], &arenas, &["--budget", "@fast=2500", "--summary=json"]].concat();

@@ -33,6 +33,24 @@ pub(super) fn bound(module: &mut Module, names: &Names, flag: &DimFlag) -> Resul
     Ok(name)
 }
 
+/// The bounds that a module states.
+pub(crate) fn stated(module: &Module) -> Vec<DimFlag> {
+    let Some(Attr::Dict(bounds)) = module.attr(module.top(), BOUNDS) else { return Vec::new() };
+    let range = |range: &Attr| {
+        let range: Vec<u64> = range.as_i64s()?.into_iter().map(u64::try_from).collect::<Result<_, _>>().ok()?;
+        <[u64; 2]>::try_from(range).ok()
+    };
+    let all = bounds.iter().filter_map(|(name, bound)| Some((module.text(*name).to_owned(), range(bound)?)));
+    all.map(|(name, [low, high])| DimFlag { name, low, high }).collect()
+}
+
+/// Whether an argument of a function has a dimension of a name.
+pub(crate) fn of_arguments(module: &Module, name: &str) -> bool {
+    let has = |attr: &Attr| matches!(attr, Attr::Array(list) if list.iter().any(|dim| dim.as_str() == Some(name)));
+    let mut functions = module.functions().into_iter();
+    functions.any(|func| (0..module.func_args(func).len()).any(|at| module.arg_attr(func, at, DIMS).is_some_and(has)))
+}
+
 /// Whether there is a dimension of a name.
 ///
 /// # Errors

@@ -70,6 +70,8 @@ pub enum HelpKind {
     Kept,
     /// A flag that holds bytes.
     Flag,
+    /// An argument or result in the caller's own memory.
+    External,
     /// An operation in tiles.
     Tiles,
     /// Smaller elements.

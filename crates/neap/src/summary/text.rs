@@ -2,7 +2,7 @@
 
 use super::needs::listed;
 use super::next::next;
-use super::{Check, Function, Price, Proof, ProofBy, Summary};
+use super::{Check, Function, Price, Proof, ProofBy, SearchEnd, Summary};
 use crate::size::{grouped, human};
 use std::fmt::Write;
 
@@ -133,6 +133,8 @@ fn saved(function: &Function) -> String {
         // A budget ends the search at the first order that fits.
         let why = if function.plan.least_peak.is_some() {
             "nothing: the runtime's own packer needs as much for the better orders that were found, and nothing was shared"
+        } else if function.plan.search_end == SearchEnd::Budget {
+            "nothing: the given order is within the budget, where the search ended, and nothing was shared"
         } else if function.plan.lower_bound < function.plan.peak {
             "nothing: no better order was found than the given one, and nothing was shared"
         } else {

@@ -89,7 +89,7 @@ fn plans<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result
             continue;
         };
         if let Some(range) = buckets::range(&module) {
-            said += &format!("{} from {} to {}:\n", range.name, range.low, range.high);
+            said += &said_of(&range);
             ranges.push(range);
         }
         said += &text;
@@ -136,13 +136,37 @@ impl<'a> Part<'a, '_> {
         Refused::In(self.planned, self.line, failure)
     }
 
+    /// The bounds that the plan is made for and judged within, where the source does not state others and others are not asked for. What follows from the
+    /// sizes of arguments goes without saying.
+    fn within(&self, module: &Module, asked: &[DimFlag]) -> Vec<DimFlag> {
+        let mut open = apply::dims::stated(module);
+        let mut known = asked.to_vec();
+        let mut within = Vec::new();
+        for arguments in [true, false] {
+            if open.is_empty() {
+                break;
+            }
+            let stated = self.original.module(&known).map_or(Vec::new(), |source| apply::dims::stated(&source));
+            open.retain(|own| stated.iter().chain(&known).all(|dim| dim.name != own.name));
+            let (now, later): (Vec<_>, Vec<_>) =
+                open.into_iter().partition(|own| !arguments || apply::dims::of_arguments(module, &own.name));
+            known.extend(now.iter().cloned());
+            within.extend(now);
+            open = later;
+        }
+        within
+    }
+
     /// What the plan is accepted for; none if it is one of several, and for another graph.
     fn check(&self, module: &Module) -> Result<Option<String>, Refused<'a>> {
         let mut flags = self.request.source.clone();
-        if let Some(range) = buckets::range(module) {
+        let bucket = buckets::range(module);
+        if let Some(range) = bucket.clone() {
             flags.dims.retain(|dim| dim.name != range.name);
             flags.dims.push(range);
         }
+        let within = self.within(module, &flags.dims);
+        flags.dims.extend(within.iter().cloned());
         let recorded = drive::recorded(module);
         let setup =
             Setup::new(&flags, recorded.unwrap_or(self.original.kind.profile())).map_err(|failure| match recorded {
@@ -181,8 +205,14 @@ impl<'a> Part<'a, '_> {
         if let Some(path) = &self.request.certificate {
             text += &proofs::hold(path, module, &setup.facts).map_err(|failure| self.refused(failure))?;
         }
-        Ok(Some(note.map(|note| format!("note: {note}\n")).unwrap_or_default() + &text))
+        let within: String = within.iter().map(said_of).collect();
+        Ok(Some(note.map(|note| format!("note: {note}\n")).unwrap_or_default() + &within + &text))
     }
+}
+
+/// The sizes that a plan is for.
+fn said_of(dim: &DimFlag) -> String {
+    format!("{} from {} to {}:\n", dim.name, dim.low, dim.high)
 }
 
 /// What is to be said where a flag names another profile than the plan does.
@@ -246,7 +276,11 @@ fn table<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result
         let fused = table.is_ours().then(|| judged(Graph::Fused).ok()).flatten();
         fused.map(|text| format!("after fusion, {text}")).ok_or(failure)
     });
-    let text = text.map_err(|failure| Refused::In(original, 0, failure))?;
+    let text = text.map_err(|failure| {
+        let unsaid = recorded.is_none() && request.source.profile.is_none();
+        let by = format!("judged by `--profile {}`: name the profile that the plan was made with", setup.name);
+        Refused::In(original, 0, if unsaid { failure.note(by) } else { failure })
+    })?;
     Ok(note.map(|note| format!("note: {note}\n")).unwrap_or_default() + &text)
 }
 

@@ -2,7 +2,7 @@
 //! error stream.
 
 use crate::buckets;
-use crate::cli::{Opt, SummaryKind};
+use crate::cli::{DimFlag, Opt, SummaryKind};
 use crate::drive::{self, Job, Planned, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Input, Kind};
@@ -143,7 +143,8 @@ fn one(
         draw: common.draws() || request.output.as_deref().and_then(Writer::of).is_some_and(Writer::draws),
     };
     let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
-    buckets::run(&job, module, &progress)
+    let read = |dims: &[DimFlag]| input::read(input.kind, &input.name, bytes, dims);
+    buckets::run(&job, module, read, &progress)
 }
 
 fn options(request: &Opt) -> PrintOptions {

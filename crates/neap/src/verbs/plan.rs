@@ -93,8 +93,12 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
         let flags = &common.source;
         let priced = !(flags.keep.is_empty() && flags.pins.is_empty() && flags.external.is_empty());
-        before = (priced || (written_into && input.kind != Kind::Npu)).then(|| module.clone());
-        let mut planned = buckets::run(&job, module, &progress)?;
+        before = match (priced || (written_into && input.kind != Kind::Npu), &common.buckets) {
+            (false, _) => None,
+            (true, None) => Some(module.clone()),
+            (true, Some(_)) => Some(input.module(&buckets::largest(common.clone()).source.dims)?),
+        };
+        let mut planned = buckets::run(&job, module, |dims| input.module(dims), &progress)?;
         // What a limit cut short says nothing of prices.
         let limited = progress.limit_hit() || !priced;
         if let (Some(before), Some(summary), false) = (&before, &mut planned.summary, limited) {
