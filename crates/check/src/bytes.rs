@@ -440,8 +440,11 @@ impl<'a, 'b> Bytes<'a, 'b> {
         self.memories.iter_mut().for_each(Memory::join);
     }
 
-    /// Arguments that a loop's bodies begin with lie apart.
+    /// Arguments that a loop's bodies begin with lie apart, and nothing that goes to them is lost on the way.
     pub(crate) fn arguments(&mut self, op: OpId, step: u32) {
+        for hand in overlap::entries(self.homes, op) {
+            overlap::handing_out(self.homes, &hand, step, &mut self.violations);
+        }
         overlap::arguments(self.homes, op, step, &mut self.violations);
     }
 

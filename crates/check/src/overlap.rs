@@ -19,7 +19,7 @@ use neap_ir::facts::{Role, Rule, Run};
 use neap_ir::{Attr, Module, OpId, ValueId, plan};
 use rustc_hash::FxHashSet;
 
-pub(crate) use hands::{arguments, gathered, handed_over, handing_out, hands};
+pub(crate) use hands::{arguments, entries, gathered, handed_over, handing_out, hands};
 
 /// The scratch of an operation, where it is planned.
 pub(crate) fn scratch(homes: &Homes<'_>, op: OpId) -> Option<Home> {

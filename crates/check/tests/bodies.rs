@@ -133,6 +133,50 @@ fn a_loop_keeps_what_every_trip_reads() {
 }
 
 /// In place inside of a loop on a value made outside: the next trip reads it again.
+/// Operands go to the arguments of the first trip one after the other: none may lie where another one goes.
+#[test]
+fn what_a_loop_begins_with_reaches_its_arguments() {
+    let text = |places: Option<[i64; 3]>| {
+        let at = |key: &str, list: &str| places.map_or(String::new(), |_| format!("{key} = array<i64: {list}>"));
+        let own = |offset: u64| places.map_or(String::new(), |_| format!(" {{neap.offset = {offset} : i64}}"));
+        let args = places.map_or(String::new(), |[i, a, b]| at("neap.arg_offsets", &format!("{i}, {a}, {b}")) + ", ");
+        let func = places.map_or("", |_| " attributes {neap.peak = 320 : i64, neap.arena_bytes = 330 : i64}");
+        format!(
+            r#"func.func @main(%n: i64{}, %x: tensor<100xi8>{}, %y: tensor<100xi8>{}) -> tensor<10xi8>{func} {{
+  %r:2 = "neap.for"(%n, %x, %y) ({{
+  ^bb0(%i: i64, %a: tensor<100xi8>, %b: tensor<100xi8>):
+    %s = "neap.opaque"(%a, %b) {{k = 1 : i64{}{}}} : (tensor<100xi8>, tensor<100xi8>) -> tensor<100xi8>
+    "neap.yield"(%s, %b) : (tensor<100xi8>, tensor<100xi8>) -> ()
+  }}) {{{args}{}}} : (i64, tensor<100xi8>, tensor<100xi8>) -> (tensor<100xi8>, tensor<100xi8>)
+  %z = "neap.opaque"(%r#0, %r#1) {{k = 2 : i64{}{}}} : (tensor<100xi8>, tensor<100xi8>) -> tensor<10xi8>
+  return %z : tensor<10xi8>
+}}"#,
+            own(900),
+            own(0),
+            own(100),
+            if places.is_some() { ", " } else { "" },
+            at("neap.offsets", "600"),
+            at("neap.offsets", "700, 800"),
+            if places.is_some() { ", " } else { "" },
+            at("neap.offsets", "920"),
+        )
+    };
+    let lost = |v: &Violation| matches!(v, Violation::Overlap { why, .. } if why == "it is still to be handed out");
+    let source = text(None);
+    // Each where the other one is, one on a part of its own operand, and the counter of trips on an operand.
+    for places in [[940, 100, 0], [940, 50, 300], [20, 300, 400]] {
+        refused(&source, &text(Some(places)), lost);
+    }
+    // Where each lies already, and apart.
+    for places in [[940, 0, 100], [940, 300, 400]] {
+        let planned = neap_ir::parse(&text(Some(places))).expect("it is well-formed");
+        let source = neap_ir::parse(&source).expect("it is well-formed");
+        let options = neap_check::Options { ignore_fingerprint: true, ..neap_check::Options::default() };
+        let report = neap_check::check(&source, &planned, &neap_ir::facts::Facts::builtin(), &options);
+        assert!(!report.violations.iter().any(lost), "{:?}", report.violations);
+    }
+}
+
 #[test]
 fn in_place_on_a_captured_value_in_a_loop() {
     let text = |plan: bool| {

@@ -53,7 +53,8 @@ fn passes_one_by_one_make_a_plan_of_the_first_input() {
     let folder = tempfile::tempdir().expect("a folder");
     let passes = ["--fuse", "--canonicalize-views", "--lock-effects", "--reorder", "--assign-offsets"];
     for (at, pass) in passes.into_iter().enumerate() {
-        let (from, to) = (if at == 0 { "in.mlir".to_owned() } else { format!("{}.mlir", at - 1) }, format!("{at}.mlir"));
+        let (from, to) =
+            (if at == 0 { "in.mlir".to_owned() } else { format!("{}.mlir", at - 1) }, format!("{at}.mlir"));
         let (code, _, err) = neap_in(folder.path(), &["opt", &from, pass, "-o", &to, "--summary=none"], TWICE);
         assert_eq!(code, 0, "{pass}: {err}");
     }

@@ -221,7 +221,9 @@ fn other_things_that_help_have_their_price() {
     let summary = missed(folder.path(), &["plan", "results.mlir", "--budget", "2500", "--summary=json"]);
     assert!(helps(&summary, "kept").is_empty(), "{summary}");
     // An argument that waits for its last reader could lie in the caller's memory.
-    let waits = SKIP.replace("(%up, %d)", "(%up, %x, %d)").replace("(tensor<1000xi8>, tensor<10xi8>)", "(tensor<1000xi8>, tensor<100xi8>, tensor<10xi8>)");
+    let waits = SKIP
+        .replace("(%up, %d)", "(%up, %x, %d)")
+        .replace("(tensor<1000xi8>, tensor<10xi8>)", "(tensor<1000xi8>, tensor<100xi8>, tensor<10xi8>)");
     std::fs::write(folder.path().join("waits.mlir"), waits).expect("it can be written");
     let summary = missed(folder.path(), &["plan", "waits.mlir", "--budget", "2500", "--summary=json"]);
     let outside = helps(&summary, "external");

@@ -1,4 +1,4 @@
-//! What bodies hand out: to the results of the operation around them, and in a loop to the next trip.
+//! What bodies hand out: to the results of the operation around them, and in a loop to the next trip; and what a loop begins with.
 //!
 //! Values go to their places one after the other, so no place may hold what still has to be handed out. Only the value itself may lie there
 //! already, from its first byte on: then nothing is copied.
@@ -48,6 +48,26 @@ pub(crate) fn hands(homes: &Homes<'_>, last: OpId) -> Vec<Hand> {
     let next = blocks.iter().map(carried);
     let ends = deciding.is_none().then_some(results);
     next.chain(ends).map(|places| hand(values(body.yield_lead), places)).collect()
+}
+
+/// Where a loop hands what its first trip begins with: operands to the arguments bound to them. The other arguments, counters of trips, are written then, too.
+pub(crate) fn entries(homes: &Homes<'_>, op: OpId) -> Vec<Hand> {
+    let m = homes.module;
+    let body = &homes.row(op).body;
+    let all: Vec<ValueId> = m.data_operands(op).collect();
+    let values: Vec<ValueId> = body.args.below(all.len()).map(|at| all[at]).collect();
+    let blocks = m.op_regions(op).iter().filter_map(|region| m.blocks(*region).first().copied());
+    // Where the deciding body hands on what the other begins with, only the first one begins with operands.
+    let begin = blocks.take(if body.cond_forwards { 1 } else { usize::MAX });
+    let hand = |block: BlockId| {
+        let own = |arg: &ValueId| Some(*arg).filter(|arg| !homes.views.contains_key(arg));
+        let (lead, bound) = m.block_args(block).split_at(body.lead.min(m.block_args(block).len()));
+        let mut places: Vec<Option<ValueId>> = bound.iter().take(values.len()).map(own).collect();
+        places.resize(values.len(), None);
+        places.extend(lead.iter().map(own));
+        Hand { around: op, last: op, values: values.clone(), places }
+    };
+    begin.map(hand).collect()
 }
 
 /// Checks that what a trip begins with is all there: arguments with bytes of their own do not meet, be they read or not. Those of all bodies begin
