@@ -154,3 +154,31 @@ func.func @f(%c: i1, %x: tensor<4xi8>) {
   %e = "tfl.while"(%x) {cond = @none, body = @one} : (tensor<4xi8>) -> tensor<4xi8>
   return
 }
+
+// -----
+
+// What is handed on has as many bytes as what it goes to; where one of both is not known, nothing is said.
+func.func @f(%c: i1, %i: index, %x: tensor<4xi8>, %y: tensor<?xi8>, %w: tensor<8xi8>) {
+  %a = "scf.if"(%c) ({
+    "scf.yield"(%y) : (tensor<?xi8>) -> ()
+  }, {
+    // expected-error @below {{`scf.yield`: hands %w, 8 bytes, to %a, 4 bytes}}
+    "scf.yield"(%w) : (tensor<8xi8>) -> ()
+  }) : (i1) -> tensor<4xi8>
+  // expected-error @below {{`scf.for`: hands %x, 4 bytes, to %p, 8 bytes}}
+  %b = "scf.for"(%i, %i, %i, %x) ({
+  ^bb0(%j: index, %p: tensor<8xi8>):
+    // expected-error @below {{`scf.yield`: hands %w, 8 bytes, to %b, 4 bytes}}
+    "scf.yield"(%w) : (tensor<8xi8>) -> ()
+  }) : (index, index, index, tensor<4xi8>) -> tensor<4xi8>
+  %d = "scf.while"(%x) ({
+  ^bb0(%p: tensor<4xi8>):
+    // expected-error @below {{`scf.condition`: hands %w, 8 bytes, to %d, 4 bytes}}
+    "scf.condition"(%c, %w) : (i1, tensor<8xi8>) -> ()
+  }, {
+  ^bb0(%q: tensor<4xi8>):
+    // expected-error @below {{`scf.yield`: hands %w, 8 bytes, to %x, 4 bytes}}
+    "scf.yield"(%w) : (tensor<8xi8>) -> ()
+  }) : (tensor<4xi8>) -> tensor<4xi8>
+  return
+}

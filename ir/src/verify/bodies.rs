@@ -7,7 +7,7 @@
 
 use super::Verifier;
 use crate::facts::{Body, Role, Run};
-use crate::module::{BlockId, OpId};
+use crate::module::{BlockId, OpId, ValueId};
 use crate::types::Ty;
 
 impl Verifier<'_> {
@@ -85,6 +85,7 @@ impl Verifier<'_> {
         for block in module.region_blocks(op, region) {
             self.hands_on(op, region, *block, wanted);
         }
+        self.sizes(op, body, region, *entry);
     }
 
     fn arguments(&mut self, op: OpId, body: &Body, region: usize, entry: BlockId, takes: usize) {
@@ -126,6 +127,51 @@ impl Verifier<'_> {
                 format!("stands at the end of region {region} of `{whose}`, which must hand on {values} there");
             let names = "an operation that ends a body: `scf.yield`, `stablehlo.return`, `tfl.yield`, ..";
             self.error(last, message).help = Some(format!("end the region in {names}"));
+        }
+    }
+
+    /// What is handed on has as many bytes as what it goes to, where both are known: nobody converts it on the way.
+    fn sizes(&mut self, op: OpId, body: &Body, region: usize, entry: BlockId) {
+        let module = self.module;
+        let decides = body.cond == Some(region);
+        let operands: Vec<ValueId> = module.data_operands(op).collect();
+        let bound: Vec<ValueId> = body.args.below(operands.len()).map(|at| operands[at]).collect();
+        let results = module.data_results(op);
+        let first = !body.cond_forwards || decides;
+        let args = module.block_args(entry).iter().skip(body.lead).copied();
+        let arguments: Vec<(ValueId, ValueId)> =
+            if first { bound.iter().copied().zip(args).collect() } else { results.iter().copied().zip(args).collect() };
+        for (from, to) in arguments {
+            self.same_bytes(op, from, to);
+        }
+        for block in module.region_blocks(op, region) {
+            let Some(last) = module.terminator(*block).filter(|last| module.successors(*last).is_empty()) else {
+                continue;
+            };
+            let ends = self.facts.get(module.op_name(last)).is_some_and(|row| row.role == Role::Yield);
+            let lead = if body.cond_forwards { usize::from(decides) } else { body.yield_lead };
+            let to: &[ValueId] = match (decides, body.cond_forwards) {
+                (true, false) => &[],
+                (false, true) => &bound,
+                // What a loop gathers of every trip is larger than what one trip hands on.
+                _ if body.run == Run::Loop && !body.cond_forwards => &results[..bound.len().min(results.len())],
+                _ => results,
+            };
+            let handed: Vec<ValueId> = module.data_operands(last).skip(lead).collect();
+            for (from, to) in handed.into_iter().zip(to).filter(|_| ends) {
+                self.same_bytes(last, from, *to);
+            }
+        }
+    }
+
+    fn same_bytes(&mut self, op: OpId, from: ValueId, to: ValueId) {
+        let module = self.module;
+        let bytes = |value: ValueId| module.ty_bytes(module.value_ty(value), &mut |_| None).ok();
+        if let (Some(own), Some(place)) = (bytes(from), bytes(to))
+            && own != place
+        {
+            let (from, to) = (self.value_name(from), self.value_name(to));
+            self.error(op, format!("hands {from}, {own} bytes, to {to}, {place} bytes"));
         }
     }
 
