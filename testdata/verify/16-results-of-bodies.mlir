@@ -34,6 +34,13 @@ func.func @f(%c: i1, %i: index, %x: tensor<4xi8>, %t: tensor<i32>) -> tensor<4xi
   %h = "my.region"() ({
     "t.say"(%g) : (tensor<4xi8>) -> ()
   }) : () -> tensor<4xi8>
+  // Shapes of ONNX differ from branch to branch, and from trip to trip.
+  %o = "onnx.If"(%c) ({
+    %z = "t.make"() : () -> tensor<8xi8>
+    "onnx.Yield"(%z) : (tensor<8xi8>) -> ()
+  }, {
+    "onnx.Yield"(%x) : (tensor<4xi8>) -> ()
+  }) : (i1) -> tensor<4xi8>
   %k:2 = "onnx.Loop"(%t, %c, %x) ({
   ^bb0(%n: tensor<i32>, %go: i1, %p: tensor<4xi8>):
     "onnx.Yield"(%go, %p, %p) : (i1, tensor<4xi8>, tensor<4xi8>) -> ()
