@@ -38,7 +38,8 @@ pub(super) fn next(function: &Function) -> String {
         return "see where bytes are lost between storages: --summary=full, or -o PLAN.csv".to_owned();
     }
     if function.recomputed.as_ref().is_some_and(|found| !found.values.is_empty()) {
-        return "this is the least with these values computed again; a smaller --budget computes more again".to_owned();
+        return "this is the least with these values computed again; a smaller --budget may compute more again"
+            .to_owned();
     }
     if plan.order_proof == Proof::Optimal && function.freer.is_some_and(|bytes| bytes < plan.arena) {
         return "this is the least for this graph under its profile; --summary=full lists all storages".to_owned();
