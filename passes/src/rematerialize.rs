@@ -5,7 +5,8 @@
 //! While the function would need more than the budget, a storage that is only waiting at its worst step goes: copies of the operations that make its values
 //! stand before the late readers, which read the copies' results. The copies start from what is live there anyway, or from something smaller that is
 //! kept for them ([`candidates`]). Each round takes the candidate that saves most bytes per cost ([`cost`]); the best few are tried, which means that the
-//! function is ordered once more with each. In the end whatever the result does not need is taken out again. A budget that
+//! function is ordered once more with each. Where this ends above the budget, it is done once more from the start, as low as is found, and the lower way stays.
+//! In the end whatever the result does not need is taken out again. A budget that
 //! cannot be reached leaves what reaches lowest.
 //!
 //! The pass stands before `reorder`, which orders originals and copies alike; it is no part of the pipeline `plan`.
@@ -98,11 +99,14 @@ impl Pass for Rematerialize {
             }
             search.down()?;
         }
+        if !search.keeps()? {
+            search.further()?;
+        }
         search.spare()?;
         search.worth()?;
         let (found, module_after) = (search.report()?, search.module);
         let steps = search.steps;
-        let (tried, copies) = (search.orders, steps.iter().map(|step| step.twins.len() as u64).sum());
+        let (tried, copies) = (search.earlier + search.orders, steps.iter().map(|step| step.twins.len() as u64).sum());
         cx.count("values", steps.len() as u64);
         cx.count("copies", copies);
         cx.count("peak-before", found.before);
@@ -179,7 +183,9 @@ struct Search<'s, 'c, 'f> {
     work: u64,
     before: u64,
     floor: (u64, String),
+    /// Orders made on this way, and on one that was given up.
     orders: usize,
+    earlier: usize,
 }
 
 impl<'s, 'c, 'f> Search<'s, 'c, 'f> {
@@ -211,6 +217,7 @@ impl<'s, 'c, 'f> Search<'s, 'c, 'f> {
             before,
             floor,
             orders: 1,
+            earlier: 0,
         })
     }
 
@@ -370,6 +377,33 @@ impl<'s, 'c, 'f> Search<'s, 'c, 'f> {
             self.target = target;
         }
         Ok(possible)
+    }
+
+    /// Whether the function keeps its budget, once it is packed.
+    fn keeps(&self) -> Result<bool, Diagnostic> {
+        let Some(budget) = self.pass.budget else { return Ok(true) };
+        Ok(self.flow.profile.peak <= budget && self.arena(&self.module)?.is_none_or(|arena| arena <= budget))
+    }
+
+    /// What is worth most on the way to a budget may end above it: from the start once more, as low as is found. Kept if that is lower.
+    fn further(&mut self) -> Result<(), Diagnostic> {
+        if self.orders == 1 || self.pass.budget.is_none_or(|budget| budget < self.floor.0) {
+            return Ok(());
+        }
+        let all: Vec<usize> = (0..self.steps.len()).collect();
+        let bare = self.without(&all)?;
+        let steps = std::mem::take(&mut self.steps);
+        let before = (self.module.clone(), self.ordered.clone(), self.flow.clone(), self.target);
+        (self.module, self.ordered, self.flow) = (bare.module, bare.ordered, bare.flow);
+        (self.target, self.earlier, self.orders) = (self.floor.0, self.orders, 0);
+        self.down()?;
+        // What is spared afterwards raises nothing: the bytes fit with this peak.
+        self.target = self.flow.profile.peak;
+        if self.target >= before.2.profile.peak && !self.keeps()? {
+            (self.module, self.ordered, self.flow, self.target) = before;
+            self.steps = steps;
+        }
+        Ok(())
     }
 
     /// Takes out everything if the function takes no fewer bytes once it is packed.
