@@ -10,6 +10,7 @@ pub mod render;
 use read::{Function, Storage, Summary};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// What a row is about.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -93,6 +94,8 @@ pub struct Comparison {
     pub new: String,
     /// The growth that is allowed, as given.
     pub max_growth: String,
+    /// What the two plans do not have in common, so that figures may differ for that reason alone: the profile, the graph.
+    pub notes: Vec<String>,
     /// Functions of which an arena or the state grew by more.
     pub grown: Vec<String>,
     /// Function by function, figures first.
@@ -119,8 +122,35 @@ pub fn compare(old: &Summary, new: &Summary, limit: (Limit, &str)) -> Comparison
     for function in old.functions.iter().filter(|function| !now.contains_key(function.name.as_str())) {
         Sides { name: &function.name, old: function, new: &nothing, there: [true, false] }.rows(&mut rows);
     }
+    let notes = apart(&before, new);
     let (old, new) = (old.file.clone(), new.file.clone());
-    Comparison { version: 1, old, new, max_growth: limit.1.to_owned(), grown, rows }
+    Comparison { version: 1, old, new, max_growth: limit.1.to_owned(), notes, grown, rows }
+}
+
+/// What functions that both have do not have in common.
+fn apart(before: &FxHashMap<&str, &Function>, new: &Summary) -> Vec<String> {
+    let pairs = || new.functions.iter().filter_map(|now| Some((*before.get(now.name.as_str())?, now)));
+    let differ = |old: &str, new: &str| !old.is_empty() && !new.is_empty() && old != new;
+    let profiles: BTreeSet<(&str, &str)> = pairs()
+        .map(|(old, now)| (old.profile.as_str(), now.profile.as_str()))
+        .filter(|(old, now)| differ(old, now))
+        .collect();
+    let mut notes: Vec<String> = profiles
+        .into_iter()
+        .map(|(old, now)| {
+            format!("the plans are for different profiles, {old} and {now}: what may share bytes differs")
+        })
+        .collect();
+    let graphs: Vec<&str> = pairs()
+        .filter(|(old, now)| differ(&old.fingerprint, &now.fingerprint))
+        .map(|(_, now)| now.name.as_str())
+        .collect();
+    if let Some(first) = graphs.first() {
+        let more =
+            if graphs.len() == 1 { String::new() } else { format!(" and of {} more functions", graphs.len() - 1) };
+        notes.push(format!("the plans are of different graphs: the fingerprints of @{first}{more} differ"));
+    }
+    notes
 }
 
 /// The arenas of a function by name, with what is used of each before and now, where there are several.

@@ -180,6 +180,21 @@ fn exceeded(
     )
 }
 
+/// What a function takes that was planned for a freer target, where that is less.
+pub fn freer(unmet: &Unmet, twin: &Function, profile: &str) -> Option<String> {
+    let needs = match &unmet.arena {
+        Some(name) => twin.arenas.iter().find(|arena| arena.name == *name)?.used,
+        None => twin.plan.arena,
+    };
+    let less = unmet.needed.checked_sub(needs).filter(|less| *less > 0)?;
+    let fits = if needs <= unmet.budget { ", which fits" } else { "" };
+    Some(format!(
+        "a target where every kind of sharing is possible, `--profile {profile}`: {} B less, {} B then{fits}",
+        grouped(less.into()),
+        grouped(needs.into())
+    ))
+}
+
 /// What a flow says must coexist.
 fn certified(diagnostic: Diagnostic, module: &Module, proof: &Certificate) -> Diagnostic {
     let mut held = proof.held.clone();

@@ -149,24 +149,29 @@ pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Pla
     if let Some(original) = original.as_ref().filter(|_| !tried.unmet.is_empty()) {
         would_help::add(job, original, &mut tried, progress);
     }
-    let mut planned = tried.kept(job.common)?;
-    let original = original.filter(|_| bound);
-    if let (Some(original), Some(summary)) = (original, &mut planned.summary)
-        && let Some(profile) = Profile::builtin(FREEST)
-    {
-        let setup = Setup { facts: job.setup.facts.clone(), profile, name: FREEST.to_owned() };
-        let freer =
-            Job { setup: &setup, print_ir: &PrintIr::default(), reproducer: Reproducer::Never, draw: false, ..*job };
-        progress.label("a freer target".to_owned());
-        // Its plan is checked like any other; where there is none, nothing is said.
-        let other = once(&freer, original, progress).ok().and_then(|planned| planned.summary);
-        progress.clear();
-        for function in &mut summary.functions {
-            let twin = other.iter().flat_map(|other| &other.functions).find(|other| other.name == function.name);
-            function.freer = twin.map(|twin| twin.plan.arena);
-        }
+    if let Some(original) = original.filter(|_| bound) {
+        freer(job, original, &mut tried, progress);
     }
-    Ok(planned)
+    tried.kept(job.common)
+}
+
+/// Says what a target that can do everything would need, where that is less; where a budget is not kept, beside what is missing.
+fn freer(job: &Job<'_>, original: Module, tried: &mut Tried, progress: &Progress<'_>) {
+    let Some(profile) = Profile::builtin(FREEST) else { return };
+    let setup = Setup { facts: job.setup.facts.clone(), profile, name: FREEST.to_owned() };
+    let freer =
+        Job { setup: &setup, print_ir: &PrintIr::default(), reproducer: Reproducer::Never, draw: false, ..*job };
+    progress.label("a freer target".to_owned());
+    // Its plan is checked like any other; where there is none, nothing is said.
+    let other = self::tried(&freer, original, progress).ok().and_then(|other| other.planned.summary);
+    progress.clear();
+    let twin = |name: &str| other.iter().flat_map(|other| &other.functions).find(|other| other.name == name);
+    for function in tried.planned.summary.iter_mut().flat_map(|summary| &mut summary.functions) {
+        function.freer = twin(&function.name).map(|twin| twin.plan.arena);
+    }
+    for unmet in &mut tried.unmet {
+        unmet.diagnostic.notes.extend(twin(&unmet.function).and_then(|twin| demands::freer(unmet, twin, FREEST)));
+    }
 }
 
 /// The profile that allows every kind of sharing.

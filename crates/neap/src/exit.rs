@@ -6,6 +6,7 @@
 use crate::summary::Summary;
 use neap_ir::Span;
 use neap_ir::diag::Diagnostic;
+use neap_passes::pipeline::PipelineError;
 
 /// The exit code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -48,6 +49,21 @@ impl Failure {
     /// The input is wrong, at no place in particular.
     pub fn input(message: impl Into<String>) -> Failure {
         Failure::new(Exit::Input, vec![Diagnostic::error(Span::default(), message)])
+    }
+
+    /// The passes that are asked for are none, or their options.
+    pub fn pipeline(error: &PipelineError) -> Failure {
+        if let PipelineError::Syntax { at, text, .. } = error
+            && let Some((before, _)) = text.split_at_checked(*at)
+            && let Some(named) = before.strip_suffix('=')
+        {
+            let option =
+                named.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_').next().unwrap_or(named);
+            return Failure::usage(format!("option `{option}` has no value in `{text}`")).help(format!(
+                "write `{option}=VALUE`, or leave it out; `neap opt --list-passes` has what is taken then"
+            ));
+        }
+        Failure::new(Exit::Usage, vec![error.diagnostic()])
     }
 
     /// Says what to try next, on the last diagnostic.

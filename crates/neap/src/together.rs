@@ -210,7 +210,7 @@ fn one(
     // A budget is one of the whole.
     let common = Common { input: path.to_owned(), budgets: Vec::new(), ..request.common.clone() };
     let text = common.pipeline.as_deref().unwrap_or("plan");
-    let pipeline = Pipeline::parse(text).map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))?;
+    let pipeline = Pipeline::parse(text).map_err(|error| Failure::pipeline(&error))?;
     let input = Input::read(path, streams)?;
     weights::spare(&input, written)?;
     let source = Source { name: &input.name, text: input.text(), line: 0 };

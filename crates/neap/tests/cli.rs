@@ -191,6 +191,24 @@ fn a_budget_is_kept_or_cannot_be_or_is_open() {
 }
 
 #[test]
+fn a_budget_that_a_freer_target_keeps_says_so() {
+    let text = "func.func @main(%x: tensor<64xi8>) -> tensor<64xi8> {
+  %a = \"tfl.exp\"(%x) : (tensor<64xi8>) -> tensor<64xi8>
+  %b = \"tfl.reshape\"(%a) : (tensor<64xi8>) -> tensor<64xi8>
+  %y = \"tfl.exp\"(%b) : (tensor<64xi8>) -> tensor<64xi8>
+  return %y : tensor<64xi8>
+}
+";
+    let run = |more: &[&str]| neap(&[&["plan", "in.mlir", "--budget", "100"][..], more].concat(), text);
+    assert_eq!(run(&[]).0, 0);
+    let (code, out, err) = run(&["--profile", "ort"]);
+    let says = "a target where every kind of sharing is possible, `--profile none`: 64 B less, 64 B then, which fits";
+    assert!(code == 3 && out.is_empty() && err.contains(says), "{err}");
+    let (code, out, _) = run(&["--profile", "ort", "--summary=json"]);
+    assert!(code == 3 && out.contains("\"freer\": 64"), "{out}");
+}
+
+#[test]
 fn remarks_price_lock_edges_and_kept_values() {
     let text = "\"neap.var\"() {sym_name = \"v\", type = tensor<128xi8>} : () -> ()
 func.func @main(%x: tensor<64xi8>) -> tensor<128xi8> {

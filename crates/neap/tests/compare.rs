@@ -77,6 +77,40 @@ fn growth_is_3_and_what_grew_adds_up() {
 }
 
 #[test]
+fn what_the_plans_do_not_share_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    plan(folder.path(), "old.json", &source(256, false), &[]);
+    plan(folder.path(), "new.json", &source(256, false), &[]);
+    let compared = || neap(folder.path(), &["compare", "old.json", "new.json", "--format=json"]).1;
+    let notes = || serde_json::from_str::<Value>(&compared()).expect("JSON")["notes"].clone();
+    assert_eq!(notes(), serde_json::json!([]), "the same graph for the same target");
+    plan(folder.path(), "new.json", &source(256, false), &["--profile=tflm"]);
+    let profiles = "the plans are for different profiles, none and tflm: what may share bytes differs";
+    assert_eq!(notes(), serde_json::json!([profiles]));
+    plan(folder.path(), "new.json", &source(300, false), &["--profile=tflm"]);
+    let graphs = "the plans are of different graphs: the fingerprints of @main differ";
+    assert_eq!(notes(), serde_json::json!([profiles, graphs]));
+    let (_, out, _) = neap(folder.path(), &["compare", "old.json", "new.json"]);
+    assert!(out.starts_with(&format!("note: {profiles}\nnote: {graphs}\n@main")), "{out}");
+}
+
+#[test]
+fn what_is_cut_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let long = format!("%{}", "a_long_name_".repeat(8));
+    plan(folder.path(), "old.json", &source(256, true), &[]);
+    plan(folder.path(), "new.json", &source(256, true).replace("%y", &long), &[]);
+    let run = |old, new| neap(folder.path(), &["compare", old, new, "--max-growth=1K"]);
+    let (code, out, _) = run("old.json", "new.json");
+    assert!(code == 0 && out.contains("names that begin with `..` are cut") && !out.contains(&long), "{out}");
+    assert!(!run("old.json", "old.json").1.contains("are cut"));
+    let text = fs::read(folder.path().join("old.json")).expect("written");
+    fs::write(folder.path().join("half.json"), &text[..text.len() / 2]).expect("written");
+    let (code, _, err) = run("half.json", "new.json");
+    assert!(code == 1 && err.contains("it is cut off in the middle"), "{err}");
+}
+
+#[test]
 fn a_limit_is_met_to_the_byte() {
     let folder = tempfile::tempdir().expect("a folder");
     let arena = |value: &Value| value["functions"][0]["plan"]["arena"].as_u64().expect("bytes");

@@ -94,6 +94,30 @@ fn what_need_not_be_is_not_computed_again() {
 }
 
 #[test]
+fn the_pass_says_its_budget_itself() {
+    let folder = folder();
+    let run = |remat: &str, more: &[&str]| {
+        let args = ["opt", "skip.mlir", remat, "--lock-effects", "--reorder", "--assign-offsets", "--summary=json"];
+        neap(folder.path(), &[&args[..], more].concat())
+    };
+    // Its own budget, none at all, and one of the flag all make it compute again.
+    for (remat, more) in
+        [("--rematerialize=budget=2100", &[][..]), ("--rematerialize", &[]), ("--rematerialize", &["--budget", "2100"])]
+    {
+        let (code, out, err) = run(remat, more);
+        assert!(code == 0 && out.contains("neap.recomputed"), "{remat} {more:?}: {code} {err}");
+    }
+    for (remat, more, said) in [
+        ("--rematerialize=budget=", &[][..], "option `budget` has no value in `budget=`"),
+        ("--rematerialize=budget=x", &[], "option `budget` of pass `rematerialize` cannot be `x`"),
+        ("--rematerialize", &["--budget", "@arena=2100"], "needs a `--budget SIZE` of the whole"),
+    ] {
+        let (code, out, err) = run(remat, more);
+        assert!(code == 2 && out.is_empty() && err.contains(said), "{remat} {more:?}: {code} {err}");
+    }
+}
+
+#[test]
 fn a_model_file_has_each_operator_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tflite/tflm_keyword_scrambled_8bit.tflite");

@@ -118,17 +118,29 @@ fn nothing(matches: &ArgMatches) -> Result<(), String> {
             objective.name()
         ));
     }
-    if is_given(matches, "rematerialize") && many::<Budget>(matches, "budget").iter().all(|flag| flag.arena.is_some()) {
-        return Err(
-            "`--rematerialize` needs a `--budget SIZE` of the whole: values have no arena before they are placed"
-                .to_owned(),
-        );
-    }
+    rematerialize(matches)?;
     let several = ["share-arena", "concurrent", "MORE"].into_iter().find(|flag| is_given(matches, flag));
     match (several, given().find(|id| NOT_TOGETHER.contains(id))) {
         (Some(several), Some(flag)) => Err(format!("{} has no meaning with {}", spelled(flag), spelled(several))),
         _ => Ok(()),
     }
+}
+
+/// `--rematerialize` without bytes to come down to. As a pass of `opt` it may say them itself, or go as low as is found; a budget of one arena
+/// alone it would not hear of.
+fn rematerialize(matches: &ArgMatches) -> Result<(), String> {
+    if !is_given(matches, "rematerialize") {
+        return Ok(());
+    }
+    let budgets: Vec<Budget> = many(matches, "budget");
+    let own = matches.try_get_many::<String>("rematerialize");
+    let pass = own.is_ok();
+    let said = own.ok().flatten().is_some_and(|mut options| options.any(|options| options.contains("budget=")));
+    if said || budgets.iter().any(|flag| flag.arena.is_none()) || (pass && budgets.is_empty()) {
+        return Ok(());
+    }
+    Err("`--rematerialize` needs a `--budget SIZE` of the whole: values have no arena before they are placed"
+        .to_owned())
 }
 
 fn spelled(id: &str) -> String {

@@ -22,6 +22,8 @@ pub struct Summary {
     pub joint: bool,
     #[serde(default)]
     input: String,
+    #[serde(default)]
+    profile: String,
     /// The functions; of several buckets or models, those of all, by names that tell them apart.
     pub functions: Vec<Function>,
     #[serde(default)]
@@ -68,6 +70,12 @@ struct Bucket {
 pub struct Function {
     /// Without `@`.
     pub name: String,
+    /// Identifies the graph that was planned; empty where that is not said.
+    #[serde(default)]
+    pub fingerprint: String,
+    /// The profile that it was planned for; empty where that is not said.
+    #[serde(skip)]
+    pub profile: String,
     /// Whether it lies in an arena that is compared as a whole.
     #[serde(skip)]
     pub inside: bool,
@@ -147,12 +155,18 @@ impl Summary {
             true => serde_json::from_str::<Together>(&text).map(Together::whole),
             false => serde_json::from_str(&text),
         }
-        .map_err(|error| wrong(error.to_string()))?;
+        .map_err(|error| match error.is_eof() && !text.trim().is_empty() {
+            true => wrong(format!("it is cut off in the middle ({error})")),
+            false => wrong(error.to_string()),
+        })?;
         if summary.version != VERSION {
             return Err(wrong(format!("its version is {}, {VERSION} is read", summary.version)));
         }
         if let Some(buckets) = summary.buckets.take() {
             summary.functions = buckets.functions();
+        }
+        if !joint {
+            summary.functions.iter_mut().for_each(|function| function.profile.clone_from(&summary.profile));
         }
         for function in &summary.functions {
             let held = function.peak_step.iter().flat_map(|peak| &peak.storages);
@@ -188,6 +202,7 @@ impl Together {
             functions.extend(own.into_iter().map(|function| Function {
                 name: format!("{} of {model}", function.name),
                 inside: true,
+                profile: summary.profile.clone(),
                 ..function
             }));
         }

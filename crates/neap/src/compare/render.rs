@@ -6,6 +6,10 @@ use crate::size::grouped;
 use crate::summary::shown;
 use std::fmt::Write;
 
+/// The longest name of a function or a value in the text, in characters, and the longest reason.
+const NAME: usize = 70;
+const WHY: usize = 90;
+
 /// The longest list in the text; JSON and CSV have all of it.
 const LISTED: usize = 12;
 
@@ -48,19 +52,22 @@ fn word(what: What) -> String {
 
 /// As text for people: the figures of each function, then what they are made of.
 pub fn text(comparison: &Comparison) -> String {
-    let mut out = String::new();
+    let mut out: String = comparison.notes.iter().map(|note| format!("note: {}\n", shown(note, 160))).collect();
     let mut rest = comparison.rows.as_slice();
     while let Some(first) = rest.first() {
         let count = rest.iter().take_while(|row| row.function == first.function).count();
         function(comparison, &rest[..count], &mut out);
         rest = &rest[count..];
     }
+    if comparison.rows.iter().any(is_cut) {
+        out += "names that begin with `..` are cut: --format json and csv have all of them\n";
+    }
     let limit = &comparison.max_growth;
     let _ = match comparison.grown.as_slice() {
         [] => writeln!(out, "no arena and no state grew by more than {limit}"),
-        [one] => writeln!(out, "an arena or the state of @{} grew by more than {limit}", shown(one, 70)),
+        [one] => writeln!(out, "an arena or the state of @{} grew by more than {limit}", shown(one, NAME)),
         many => {
-            let names: Vec<String> = many.iter().map(|name| shown(name, 70)).collect();
+            let names: Vec<String> = many.iter().map(|name| shown(name, NAME)).collect();
             writeln!(
                 out,
                 "arenas or state of {} functions grew by more than {limit}: @{}",
@@ -70,6 +77,12 @@ pub fn text(comparison: &Comparison) -> String {
         }
     };
     out
+}
+
+/// Whether the text has a part of a row's names or reason only.
+fn is_cut(row: &Row) -> bool {
+    let longer = |text: &str, most: usize| text.chars().count() > most;
+    longer(&row.function, NAME) || longer(&row.name, NAME) || longer(&row.why, WHY)
 }
 
 fn signed(delta: i128) -> String {
@@ -84,7 +97,7 @@ fn function(comparison: &Comparison, rows: &[Row], out: &mut String) {
     let name = &rows[0].function;
     let mark = if comparison.grown.contains(name) { "  GREW" } else { "" };
     let why = if rows[0].why.is_empty() { String::new() } else { format!(", {}", rows[0].why) };
-    let _ = writeln!(out, "@{}{why}{mark}", shown(name, 70));
+    let _ = writeln!(out, "@{}{why}{mark}", shown(name, NAME));
     let figures = [
         (What::Arena, "arena"),
         (What::OneArena, ""),
@@ -128,11 +141,11 @@ fn section(title: &str, list: &[&Row], out: &mut String) {
     let total: i128 = list.iter().map(|row| row.delta).sum();
     let _ = writeln!(out, "  {title}: {} ({} B)", list.len(), signed(total));
     for row in list.iter().take(LISTED) {
-        let name = shown(&row.name, 70);
+        let name = shown(&row.name, NAME);
         // Of a value that is new or gone the title says all.
         let why = match row.what {
             What::ValueNew | What::ValueGone => String::new(),
-            _ => format!(": {}", shown(&row.why, 90)),
+            _ => format!(": {}", shown(&row.why, WHY)),
         };
         let _ = writeln!(out, "    {:>14} B  {name}{why}", signed(row.delta));
     }

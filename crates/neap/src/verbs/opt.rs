@@ -160,7 +160,7 @@ fn pipeline(request: &Opt) -> Result<Pipeline, Failure> {
             steps.map(|steps| Pipeline::of(steps.into_iter().flatten().collect()))
         }
     };
-    parsed.map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))
+    parsed.map_err(|error| Failure::pipeline(&error))
 }
 
 fn from_reproducer(module: &neap_ir::Module) -> Result<Pipeline, Failure> {

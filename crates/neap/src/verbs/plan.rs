@@ -53,7 +53,7 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         true => "plan-recompute",
         false => common.pipeline.as_deref().unwrap_or("plan"),
     };
-    let pipeline = Pipeline::parse(text).map_err(|error| Failure::new(Exit::Usage, vec![error.diagnostic()]))?;
+    let pipeline = Pipeline::parse(text).map_err(|error| Failure::pipeline(&error))?;
     let input = Input::read(&common.input, streams)?;
     let named = request.template.as_ref().map(|path| Input::read(path, streams)).transpose()?;
     [Some(&input), named.as_ref()].into_iter().flatten().try_for_each(|file| weights::spare(file, &written))?;
