@@ -11,15 +11,15 @@ use crate::summary::{self, Bucket, Buckets};
 use neap_ir::plan::BUCKET;
 use neap_ir::{Attr, Module};
 
-/// Runs a job for every bucket, or once where there are none. `module` was read with the job's own bounds, and `read` reads it with others: what is
-/// computed from a dimension has the bounds of each bucket.
+/// Runs a job for every bucket, or once where there are none. `module` was read with the job's own bounds, and `read` makes one of it with others: what
+/// is computed from a dimension has the bounds of each bucket.
 ///
 /// # Errors
 /// What is wrong with the module or with one of the plans.
 pub fn run(
     job: &Job<'_>,
     module: Module,
-    read: impl Fn(&[DimFlag]) -> Result<Module, Failure>,
+    read: impl Fn(&Module, &[DimFlag]) -> Result<Module, Failure>,
     progress: &Progress<'_>,
 ) -> Result<Planned, Failure> {
     let Some(flag) = &job.common.buckets else { return drive::run(job, module, progress) };
@@ -31,7 +31,7 @@ pub fn run(
         common.source.dims.retain(|dim| dim.name != flag.name);
         common.source.dims.push(DimFlag { name: flag.name.clone(), low, high });
         let job = Job { common: &common, reproducer: job.reproducer.clone(), ..*job };
-        let mut planned = read(&common.source.dims)
+        let mut planned = read(&module, &common.source.dims)
             .and_then(|module| drive::run(&job, module, progress))
             .map_err(|failure| failure.note(format!("with {} from {low} to {high}", flag.name)))?;
         mark(&mut planned.module, flag, low, high);

@@ -4,15 +4,18 @@
 //! A budget of the whole is told to the ordering pass, whose search ends where it is settled.
 
 use crate::cli::{Budget, Common};
+use crate::drive::Setup;
 use crate::exit::Failure;
 use crate::size::grouped;
 use crate::summary::{Function, ProofBy, Summary};
-use neap_ir::diag::Diagnostic;
+use neap_ir::diag::{Diagnostic, Severity};
 use neap_ir::{Module, Span, ValueId};
 use neap_passes::analysis::names::{op_name, value_name};
+use neap_passes::assign_offsets::packer_of;
 use neap_passes::certificate::Certificate;
 use neap_passes::pass::Options;
 use neap_passes::pipeline::{PassReport, Pipeline, Step};
+use neap_passes::profile::Packer;
 use neap_passes::suggest::closest;
 
 /// So many values are named at most; the others are counted.
@@ -41,6 +44,22 @@ pub fn asked(pipeline: &Pipeline, common: &Common, early: bool) -> Pipeline {
         Step::new(step.info(), options).unwrap_or_else(|_| step.clone())
     };
     Pipeline { groups: pipeline.groups.iter().map(|group| group.iter().map(step).collect()).collect() }
+}
+
+/// Warns of a method of packing that is not the runtime's, where that places everything by itself.
+pub fn not_heeded(pipeline: &Pipeline, setup: &Setup) -> Option<Diagnostic> {
+    let own = packer_of(&setup.profile)?.to_string();
+    let named = pipeline.steps().filter(|step| step.info().name == "assign-offsets").find_map(|step| {
+        let method = step.options().0.get("method")?;
+        (*method != own && method != "auto").then_some(method)
+    })?;
+    let message = format!(
+        "`assign-offsets{{method={named}}}`: with profile `{}` the runtime places everything by itself, by the method `{own}`, and needs another \
+         arena than this one",
+        setup.name
+    );
+    let help = "leave `method` out to have the runtime's figure; --profile tflm is one of a runtime that takes offsets";
+    Some(Diagnostic::new(Severity::Warning, Span::default(), message).help(help))
 }
 
 /// Whether a search ended at the budget of the whole though its plan does not keep it.
@@ -74,6 +93,7 @@ pub fn unmet(
     summary: Option<&Summary>,
     planned: &Module,
     reports: &[PassReport],
+    packer: Packer,
 ) -> Result<Vec<Unmet>, Failure> {
     let mut unmet: Vec<Unmet> = Vec::new();
     for budget in budgets {
@@ -84,7 +104,7 @@ pub fn unmet(
         for function in &summary.functions {
             let mut certificates = reports.iter().rev().flat_map(|report| &report.certificates);
             let certificate = certificates.find(|certificate| certificate.function == function.name);
-            unmet.extend(exceeded(budget, function, planned, certificate)?);
+            unmet.extend(exceeded(budget, function, planned, certificate, packer)?);
         }
     }
     Ok(unmet)
@@ -112,6 +132,7 @@ fn exceeded(
     function: &Function,
     planned: &Module,
     certificate: Option<&Certificate>,
+    packer: Packer,
 ) -> Result<Option<Unmet>, Failure> {
     let plan = &function.plan;
     let (what, needed, floor) = match &budget.arena {
@@ -168,11 +189,14 @@ fn exceeded(
             "an order fits, with a peak of {} B: what is lost between storages does not",
             grouped(plan.peak.into())
         );
-        return unmet(
-            diagnostic
-                .note(lost)
-                .help("give the search for offsets more work: assign-offsets{effort=N} in --pass-pipeline"),
-        );
+        let help = match packer {
+            Packer::Own => "give the search for offsets more work: assign-offsets{effort=N} in --pass-pipeline",
+            // No search of ours decides what that loses.
+            Packer::Litert | Packer::Tflm => {
+                "the runtime's own packer loses them: only offsets of ours do better, where a runtime takes them, as with --profile tflm"
+            }
+        };
+        return unmet(diagnostic.note(lost).help(help));
     }
     unmet(
         held(diagnostic, function)

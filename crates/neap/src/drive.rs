@@ -144,8 +144,12 @@ impl Planned {
 /// The module is wrong, a demand cannot be met, or the plan is not accepted.
 pub fn run(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<Planned, Failure> {
     let bound = job.default_pipeline && job.setup.name != FREEST && job.common.summary != SummaryKind::None;
-    let original = (bound || !job.common.budgets.is_empty()).then(|| module.clone());
-    let mut tried = tried(job, module, progress)?;
+    let limits = !job.common.budgets.is_empty() || would_help::limited(job.common, &module);
+    let original = (bound || limits).then(|| module.clone());
+    let mut tried = tried(job, module, progress).map_err(|failure| match &original {
+        Some(original) => would_help::room(job, original, failure, progress),
+        None => failure,
+    })?;
     if let Some(original) = original.as_ref().filter(|_| !tried.unmet.is_empty()) {
         would_help::add(job, original, &mut tried, progress);
     }
@@ -222,7 +226,13 @@ pub fn tried(job: &Job<'_>, module: Module, progress: &Progress<'_>) -> Result<T
         let asked = Job { pipeline: &pipeline, reproducer: job.reproducer.clone(), ..*job };
         (planned, reports) = attempt(&asked, module, progress)?;
     }
-    let unmet = demands::unmet(&job.common.budgets, planned.summary.as_ref(), &planned.module, &reports)?;
+    let unmet = demands::unmet(
+        &job.common.budgets,
+        planned.summary.as_ref(),
+        &planned.module,
+        &reports,
+        job.setup.profile.packer,
+    )?;
     Ok(Tried { planned, unmet, pipeline })
 }
 
@@ -264,7 +274,9 @@ fn attempt(job: &Job<'_>, mut module: Module, progress: &Progress<'_>) -> Result
     let (certificates, unproved) = proofs::verified(&module, facts, proofs::of(&module, facts, &reports));
     let summary = summarise(job, &source, &module, &watch.stages, &applied, &reports, check, progress)?;
     progress.clear();
-    let remarks = reports.iter().flat_map(|report| report.remarks.iter().cloned()).chain(unproved).collect();
+    let heeded = demands::not_heeded(job.pipeline, job.setup);
+    let said = reports.iter().flat_map(|report| report.remarks.iter().cloned());
+    let remarks = said.chain(unproved).chain(heeded).collect();
     let mut said = if job.common.timing { watch.timing() } else { String::new() };
     if job.common.statistics {
         said += &statistics(&reports);

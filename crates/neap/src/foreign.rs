@@ -53,6 +53,27 @@ pub(crate) fn planned(
     Ok((module, places.stated))
 }
 
+/// Refuses a table of functions that the source does not have.
+///
+/// # Errors
+/// The first row of one.
+pub(crate) fn functions_there(source: &Module, table: &Table) -> Result<(), Failure> {
+    let unknown = |name: &str| source.symbol(name.trim_start_matches('@')).is_none();
+    let named = table.rows.iter().filter_map(|row| Some((row, row.function.as_deref()?)));
+    let Some((row, name)) = named.into_iter().find(|(_, name)| unknown(name)) else { return Ok(()) };
+    let base =
+        name.split_once('[').filter(|(base, range)| !unknown(base) && range.contains('=') && range.ends_with(']'));
+    Err(match base {
+        // As `neap plan --buckets` writes them.
+        Some(_) => Failure::input(format!(
+            "{}: `{name}` is one of several plans, for a range of sizes each",
+            row.place
+        ))
+        .help("a table is checked as one plan: check the `.mlir` that `neap plan --buckets` writes for the same plans"),
+        None => Failure::input(format!("{}: there is no function `{name}` in the source", row.place)),
+    })
+}
+
 /// The graph that a table is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Graph {

@@ -112,6 +112,21 @@ impl Input {
     pub fn module(&self, dims: &[DimFlag]) -> Result<Module, Failure> {
         read(self.kind, &self.name, &self.bytes, dims)
     }
+
+    /// The same where it was read before, with these or other sizes.
+    ///
+    /// # Errors
+    /// All that is wrong with the bytes.
+    pub fn again(&self, before: (&Module, &[DimFlag]), dims: &[DimFlag]) -> Result<Module, Failure> {
+        if self.kind.takes(before.1, dims) { self.module(dims) } else { Ok(before.0.clone()) }
+    }
+}
+
+impl Kind {
+    /// Whether a file has to be read again for other sizes: of these only shapes that are inferred know.
+    pub fn takes(self, before: &[DimFlag], dims: &[DimFlag]) -> bool {
+        self == Kind::Onnx && before != dims
+    }
 }
 
 /// The text of a file that a flag names.

@@ -8,7 +8,7 @@
 //! What is planned and checked is each model alone; a plan holds wherever its slot begins, since slots begin at multiples of the base alignment.
 
 use crate::buckets;
-use crate::cli::{Common, Plan, PrintIr, SummaryKind};
+use crate::cli::{Common, DimFlag, Plan, PrintIr, SummaryKind};
 use crate::drive::{self, Job, Planned, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::Input;
@@ -21,9 +21,9 @@ use crate::summary::{self, Look, Need, Summary};
 use crate::verbs::plan;
 use crate::weights;
 use crate::writers::{self, Writer};
-use neap_ir::Span;
 use neap_ir::diag::Diagnostic;
 use neap_ir::print::PrintOptions;
+use neap_ir::{Module, Span};
 use neap_passes::pipeline::Pipeline;
 use serde::Serialize;
 use std::fmt::Write;
@@ -125,8 +125,15 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
     if let Some(at) = writers.iter().position(wrong) {
         let several = if request.share_arena { "--share-arena" } else { "--concurrent" };
         let output = request.outputs[at].display();
+        let help = match writers[at] {
+            Writer::C => {
+                "a C header holds one model: write one of each model's own plan, and the table of the `.json` (`slots`, `plan`) says how large their \
+                 arena is and where each may begin in it"
+            }
+            _ => "write `.mlir` (all plans) or `.json` (all figures), or plan the models one at a time",
+        };
         return Err(Failure::usage(format!("`{output}`: this writer knows one model, and `{several}` plans several"))
-            .help("write `.mlir` (all plans) or `.json` (all figures), or plan the models one at a time"));
+            .help(help));
     }
     let written: Vec<PathBuf> = request.outputs.iter().chain(&common.summary_file).cloned().collect();
     let mut reads: Vec<Reads<'_>> = listed.iter().map(|path| (path.as_path(), "an input")).collect();
@@ -229,7 +236,8 @@ fn one(
             draw: request.common.draws(),
         };
         let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
-        buckets::run(&job, module, |dims| input.module(dims), &progress)
+        let again = |module: &Module, dims: &[DimFlag]| input.again((module, &common.source.dims), dims);
+        buckets::run(&job, module, again, &progress)
     });
     let (shown, outcome) = match outcome {
         Ok(planned) => {

@@ -6,6 +6,7 @@
 
 mod arenas;
 mod estimates;
+mod room;
 
 use crate::cli::{Common, SourceFlags};
 use crate::demands::Unmet;
@@ -17,6 +18,8 @@ use crate::summary::{Answer, Function, Help, HelpKind, Kind, Missed, Recomputing
 use neap_ir::Module;
 use neap_passes::pipeline::{Pipeline, Step};
 use neap_passes::priced::{self, Priced};
+
+pub use room::{add as room, limited};
 
 /// So many of a kind are named at most.
 const MOST: usize = 6;

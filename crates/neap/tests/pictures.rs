@@ -151,6 +151,22 @@ fn a_trace_begins_and_ends_every_storage_and_counts_up_to_the_peak() {
     assert_eq!(Some(slices as u64), function["ops"].as_u64(), "one slice for each operation");
 }
 
+#[test]
+fn a_trace_counts_each_of_several_arenas() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("in.mlir"), SOURCE).expect("written");
+    let drawn = drawn(folder.path(), &["plan", "in.mlir", "--arena", "fast=400", "--arena", "slow=4K"]);
+    let events = drawn.trace["traceEvents"].as_array().expect("events");
+    let arenas = drawn.summary["functions"][0]["arenas"].as_array().expect("arenas");
+    assert!(arenas.len() == 2 && arenas.iter().all(|arena| arena["peak"].as_u64() > Some(0)), "{arenas:?}");
+    for arena in arenas {
+        let name = format!("bytes held in @{}", arena["name"].as_str().expect("a name"));
+        let counted = events.iter().filter(|event| event["ph"] == "C" && event["name"] == name.as_str());
+        let bytes: Vec<u64> = counted.filter_map(|event| event["args"]["bytes"].as_u64()).collect();
+        assert_eq!((bytes.iter().max().copied(), bytes.last()), (arena["peak"].as_u64(), Some(&0)), "{name}");
+    }
+}
+
 /// Who makes and who reads: through a view, in place, and out of a branch.
 #[test]
 fn the_page_knows_who_makes_and_who_reads() {

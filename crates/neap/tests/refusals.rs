@@ -376,3 +376,54 @@ fn what_has_to_be_bounded_is_said_once() {
     let (code, _, err) = neap(folder.path(), &["plan", "open.mlir", "--dim=N=1..4", "--dim=K=1..4", "--dim=%y.0=1..4"]);
     assert_eq!(code, 0, "{err}");
 }
+
+#[test]
+fn arenas_that_are_too_small_say_what_would_help() {
+    let folder = folder();
+    let run = |arenas: &[&str]| neap(folder.path(), &[&["plan", "in.mlir", "--dim=N=8"][..], arenas].concat());
+    for (arenas, help) in [
+        (
+            &["--arena", "fast=40", "--arena", "slow=40"][..],
+            "would help: @slow of 64 B, 24 more than it has, with the others",
+        ),
+        (&["--arena", "only=90"], "would help: @only of 96 B, 6 more than it has\n"),
+    ] {
+        let (code, out, err) = run(arenas);
+        assert!(code == 3 && out.is_empty() && err.contains(help), "{arenas:?}: {code} {err}");
+    }
+    // What is foretold is enough.
+    assert_eq!(run(&["--arena", "fast=40", "--arena", "slow=64"]).0, 0);
+    assert_eq!(run(&["--arena", "only=96"]).0, 0);
+}
+
+#[test]
+fn offsets_that_a_runtime_does_not_take_are_warned_of() {
+    let folder = folder();
+    let run = |method: &str, profile: &str| {
+        let passes = format!("--pass-pipeline=lock-effects,reorder,assign-offsets{{method={method}}}");
+        neap(folder.path(), &["plan", "in.mlir", "--dim=N=8", &passes, "--profile", profile])
+    };
+    let (code, _, err) = run("search", "tflite");
+    let says =
+        "warning: `assign-offsets{method=search}`: with profile `tflite` the runtime places everything by itself";
+    assert!(code == 0 && err.contains(says), "{code} {err}");
+    for (method, profile) in [("auto", "tflite"), ("litert", "tflite"), ("search", "tflm"), ("search", "none")] {
+        let (code, _, err) = run(method, profile);
+        assert!(code == 0 && err.is_empty(), "{method} {profile}: {code} {err}");
+    }
+}
+
+#[test]
+fn one_header_or_table_is_of_one_plan() {
+    let folder = folder();
+    let (code, _, err) = neap(folder.path(), &["plan", "in.mlir", "--buckets", "N=4,8", "-o", "b.csv"]);
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = neap(folder.path(), &["check", "in.mlir", "b.csv"]);
+    let says = "b.csv:2: `main[N=1..4]` is one of several plans, for a range of sizes each";
+    assert!(code == 1 && err.contains(says) && err.contains("check the `.mlir`"), "{code} {err}");
+    fs::write(folder.path().join("b.csv"), "function,value,offset\nother,%a,0\n").expect("written");
+    let (code, _, err) = neap(folder.path(), &["check", "in.mlir", "b.csv", "--dim=N=8"]);
+    assert!(code == 1 && err.contains("b.csv:2: there is no function `other` in the source"), "{code} {err}");
+    let (code, _, err) = neap(folder.path(), &["plan", "m.onnx", "m.onnx", "--share-arena", "-o", "b.h"]);
+    assert!(code == 2 && err.contains("a C header holds one model"), "{code} {err}");
+}

@@ -1,7 +1,7 @@
 //! The plan as a trace that Perfetto and `chrome://tracing` open: the `Trace Event Format` of Chromium, as JSON.
 //!
 //! A step is a millisecond, since a plan knows no time. Each function is a process with the operations as slices of one thread, the bytes held
-//! as counters, and each storage as a slice of its own from its first step to its last (asynchronous events, which viewers stack).
+//! as counters (of several arenas each its own besides), and each storage as a slice of its own from its first step to its last (asynchronous events, which viewers stack).
 
 use crate::{Function, Picture};
 use serde_json::{Value, json};
@@ -33,7 +33,14 @@ fn one(function: &Function, pid: usize, events: &mut Vec<Value>) {
             "args": {"name": op.name, "step": step},
         }));
     }
-    let curves = [("bytes held", &function.graph.after), ("bytes held before planning", &function.graph.before)];
+    let mut curves = vec![
+        ("bytes held".to_owned(), function.graph.after.clone()),
+        ("bytes held before planning".to_owned(), function.graph.before.clone()),
+    ];
+    if function.arenas.len() > 1 {
+        let each = function.arenas.iter().enumerate();
+        curves.extend(each.map(|(at, arena)| (format!("bytes held in @{}", arena.name), held(function, at))));
+    }
     for (name, curve) in curves {
         let mut last = None;
         for (step, bytes) in curve.iter().chain([&0]).enumerate() {
@@ -64,4 +71,22 @@ fn one(function: &Function, pid: usize, events: &mut Vec<Value>) {
         events.push(event("b", storage.live[0], args));
         events.push(event("e", storage.live[1], json!({})));
     }
+}
+
+/// Bytes of storages in an arena during each step.
+fn held(function: &Function, arena: usize) -> Vec<u64> {
+    let steps = function.graph.after.len();
+    let mut change = vec![0i128; steps + 1];
+    let inside = function.storages.iter().filter(|storage| storage.arena as usize == arena && storage.offset.is_some());
+    for storage in inside {
+        let [begin, end] = storage.live.map(|step| (step as usize).min(steps));
+        change[begin] += i128::from(storage.size);
+        change[end] -= i128::from(storage.size);
+    }
+    let mut now = 0;
+    let sum = |change: &i128| {
+        now += change;
+        u64::try_from(now).unwrap_or(0)
+    };
+    change[..steps].iter().map(sum).collect()
 }

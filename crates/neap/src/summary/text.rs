@@ -63,7 +63,7 @@ fn arena(function: &Function, bold: bool) -> String {
             std::cmp::Ordering::Equal => "the same".to_owned(),
             std::cmp::Ordering::Greater => format!("{share:.1} % more"),
         };
-        let _ = write!(text, "; as given, nothing shared: {} B, now {change}", grouped(before.into()));
+        let _ = write!(text, "; as given, nothing shared: {} live bytes, now {change}", grouped(before.into()));
     }
     row("arena", &text)
 }

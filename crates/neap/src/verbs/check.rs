@@ -22,6 +22,7 @@ use neap_ir::plan::FINGERPRINT;
 use neap_ir::{Attr, Fingerprints, Module, ValueId};
 use neap_passes::pipeline::Run;
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// Runs the verb.
@@ -73,7 +74,7 @@ impl From<Failure> for Refused<'_> {
 fn plans<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result<String, Refused<'a>> {
     let text = String::from_utf8_lossy(planned.text()).into_owned();
     let chunks = split_input(&text);
-    let mut part = Part { request, original, planned, line: 0, alone: chunks.len() == 1 };
+    let mut part = Part { request, original, planned, line: 0, alone: chunks.len() == 1, seen: RefCell::default() };
     if part.alone {
         let module = read(planned, planned.module(&request.source.dims))?;
         return Ok(part.check(&module)?.unwrap_or_default());
@@ -129,11 +130,24 @@ struct Part<'a, 'r> {
     line: usize,
     /// Whether there is no other one.
     alone: bool,
+    /// The source as it was read last, and with which sizes.
+    seen: RefCell<Option<(Module, Vec<DimFlag>)>>,
 }
 
 impl<'a> Part<'a, '_> {
     fn refused(&self, failure: Failure) -> Refused<'a> {
         Refused::In(self.planned, self.line, failure)
+    }
+
+    /// The source with these sizes, which is read once for each.
+    fn source(&self, dims: &[DimFlag]) -> Result<Module, Failure> {
+        let mut seen = self.seen.borrow_mut();
+        let module = match &*seen {
+            Some((module, before)) => self.original.again((module, before), dims)?,
+            None => self.original.module(dims)?,
+        };
+        *seen = Some((module.clone(), dims.to_vec()));
+        Ok(module)
     }
 
     /// The bounds that the plan is made for and judged within, where the source does not state others and others are not asked for. What follows from the
@@ -146,7 +160,7 @@ impl<'a> Part<'a, '_> {
             if open.is_empty() {
                 break;
             }
-            let stated = self.original.module(&known).map_or(Vec::new(), |source| apply::dims::stated(&source));
+            let stated = self.source(&known).map_or(Vec::new(), |source| apply::dims::stated(&source));
             open.retain(|own| stated.iter().chain(&known).all(|dim| dim.name != own.name));
             let (now, later): (Vec<_>, Vec<_>) =
                 open.into_iter().partition(|own| !arguments || apply::dims::of_arguments(module, &own.name));
@@ -175,7 +189,7 @@ impl<'a> Part<'a, '_> {
                 }
                 _ => failure,
             })?;
-        let read = self.original.module(&flags.dims);
+        let read = self.source(&flags.dims);
         let source = read.and_then(|mut source| {
             drive::valid(&source)?;
             apply::apply(&mut source, &flags, &setup.profile, &setup.facts)?;
@@ -254,6 +268,7 @@ fn table<'a>(request: &Check, original: &'a Input, planned: &'a Input) -> Result
     }
     let table = Table::read(&planned.name, &planned.bytes).map_err(|failure| Refused::In(original, 0, failure))?;
     let mut source = read(original, original.module(&request.source.dims))?;
+    foreign::functions_there(&source, &table)?;
     let recorded = table.profile.as_deref();
     let setup = Setup::new(&request.source, recorded.unwrap_or(original.kind.profile()))?;
     apply::apply(&mut source, &request.source, &setup.profile, &setup.facts)?;

@@ -14,6 +14,7 @@ use crate::summary::{self, Look, Summary};
 use crate::weights;
 use crate::writers::{self, Asked, With, Writer};
 use crate::{proofs, reproducer, stub};
+use neap_ir::Module;
 use neap_ir::diag::Diagnostic;
 use neap_ir::diag::expected::check_expected;
 use neap_ir::parse::{Chunk, split_input};
@@ -143,8 +144,11 @@ fn one(
         draw: common.draws() || request.output.as_deref().and_then(Writer::of).is_some_and(Writer::draws),
     };
     let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
-    let read = |dims: &[DimFlag]| input::read(input.kind, &input.name, bytes, dims);
-    buckets::run(&job, module, read, &progress)
+    let again = |module: &Module, dims: &[DimFlag]| match input.kind.takes(&common.source.dims, dims) {
+        true => input::read(input.kind, &input.name, bytes, dims),
+        false => Ok(module.clone()),
+    };
+    buckets::run(&job, module, again, &progress)
 }
 
 fn options(request: &Opt) -> PrintOptions {

@@ -1,7 +1,7 @@
 //! `neap plan`: the summary is the product, on the standard output; the plan goes to files, by their extension.
 
 use crate::buckets;
-use crate::cli::{Common, Objective, Plan, PrintIr, SummaryKind};
+use crate::cli::{Common, DimFlag, Objective, Plan, PrintIr, SummaryKind};
 use crate::drive::{self, Job, Reproducer, Setup};
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Kind};
@@ -93,12 +93,13 @@ pub(crate) fn run(request: &Plan, streams: &mut Streams<'_>) -> Result<Exit, Fai
         let progress = Progress::new(&mut *streams.err, streams.progress, common.time_limit);
         let flags = &common.source;
         let priced = !(flags.keep.is_empty() && flags.pins.is_empty() && flags.external.is_empty());
+        let again = |module: &Module, dims: &[DimFlag]| input.again((module, &flags.dims), dims);
         before = match (priced || (written_into && input.kind != Kind::Npu), &common.buckets) {
             (false, _) => None,
             (true, None) => Some(module.clone()),
-            (true, Some(_)) => Some(input.module(&buckets::largest(common.clone()).source.dims)?),
+            (true, Some(_)) => Some(again(&module, &buckets::largest(common.clone()).source.dims)?),
         };
-        let mut planned = buckets::run(&job, module, |dims| input.module(dims), &progress)?;
+        let mut planned = buckets::run(&job, module, again, &progress)?;
         // What a limit cut short says nothing of prices.
         let limited = progress.limit_hit() || !priced;
         if let (Some(before), Some(summary), false) = (&before, &mut planned.summary, limited) {
