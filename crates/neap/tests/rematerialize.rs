@@ -94,6 +94,40 @@ fn what_need_not_be_is_not_computed_again() {
 }
 
 #[test]
+fn each_gain_is_that_of_what_brought_it() {
+    // Three wide values first, which the given order holds at once: it hides what stands behind, and another order alone is worth much.
+    let wide = |at: usize| {
+        format!("  %w{at} = \"neap.opaque\"(%x) {{kind = \"w{at}\"}} : (tensor<100xi8>) -> tensor<1500xi8>\n")
+    };
+    let narrow = |at: usize| {
+        format!("  %n{at} = \"neap.opaque\"(%w{at}) {{kind = \"n{at}\"}} : (tensor<1500xi8>) -> tensor<1xi8>\n")
+    };
+    let first: String = (0..3).map(wide).chain((0..3).map(narrow)).collect();
+    let text =
+        SKIP.replace("  %up =", &format!("{first}  %up =")).replace("(%up, %d)", "(%up, %d, %n0, %n1, %n2)").replace(
+            "tensor<10xi8>) -> tensor<1000xi8>",
+            "tensor<10xi8>, tensor<1xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<1000xi8>",
+        );
+    let folder = folder();
+    std::fs::write(folder.path().join("wide.mlir"), text).expect("it can be written");
+    let saved = |args: &[&str]| {
+        let function = json(folder.path(), &[args, &["--summary=json"]].concat())["functions"][0].clone();
+        let parts = function["saved"].as_object().expect("parts").clone();
+        let sum: i64 = parts.values().filter_map(Value::as_i64).sum();
+        let bytes = |value: &Value| value.as_i64().expect("bytes");
+        assert_eq!(sum, bytes(&function["source"]["peak"]) - bytes(&function["plan"]["arena"]), "{args:?}");
+        [&parts["order"], &parts["recompute"]].map(bytes)
+    };
+    let [alone, none] = saved(&["plan", "wide.mlir"]);
+    assert!(alone > 1000 && none == 0, "{alone} {none}");
+    let [order, again] = saved(&["plan", "wide.mlir", "--budget", "2200", "--rematerialize"]);
+    assert!(order == alone && again > 800, "{order} of {alone}, {again}");
+    // Where no order is chosen behind it, an order brings nothing.
+    let passes = "--pass-pipeline=rematerialize{budget=2100},assign-offsets";
+    assert_eq!(saved(&["plan", "skip.mlir", passes]), [0, 900]);
+}
+
+#[test]
 fn the_pass_says_its_budget_itself() {
     let folder = folder();
     let run = |remat: &str, more: &[&str]| {

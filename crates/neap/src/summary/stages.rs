@@ -1,8 +1,9 @@
 //! Peaks between passes, so that the summary can say what each kind of decision brought.
 //!
-//! Rewriting, views and what is computed again are measured before the order is chosen, in the order of the input; what is written in place and what is placed
-//! are measured in the order of the plan, with the other decisions as they are. Each step of that ladder changes one thing, so that the
-//! parts add up to the whole.
+//! Rewriting and views are measured before the order is chosen, in the order of the input; what is written in place and what is placed
+//! are measured in the order of the plan, with the other decisions as they are. Between them stand the order and what is computed again, which may show
+//! in another order only: it has what it brings in the order of the input, or else what its pass found, and the order has the rest. So the parts
+//! add up to the whole.
 
 use crate::drive::Setup;
 use neap_ir::diag::Diagnostic;
@@ -12,7 +13,7 @@ use neap_passes::analysis::values::Sharing;
 use std::collections::BTreeMap;
 
 /// The pass that chooses the order: what ran before it kept the order of the input.
-const ORDERING: &str = "reorder";
+pub(super) const ORDERING: &str = "reorder";
 /// The pass that has values computed again: a stage of its own.
 const COPYING: &str = "rematerialize";
 
