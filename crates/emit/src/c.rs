@@ -22,7 +22,7 @@ use std::fmt::Write;
 pub fn write(modules: &[&Module], name: &str) -> Result<String, Vec<Diagnostic>> {
     let mut names = Names::default();
     let base = format!("NEAP_{}", upper(name));
-    let guard = names.unique(&format!("{base}_H"));
+    let own = names.unique(&format!("{base}_H"));
     let mut body = String::new();
     let example = match modules {
         [module] if module.attr(module.top(), plan::BUCKET).is_none() => {
@@ -33,7 +33,13 @@ pub fn write(modules: &[&Module], name: &str) -> Result<String, Vec<Diagnostic>>
         _ => Some(buckets::print(modules, &base, &mut names, &mut body)?),
     };
     let mut out = String::new();
+    // Of two headers by one name the second would be passed over in silence, and the numbers of the first taken for both.
+    let guard = names.unique(&format!("{own}_{:016X}", hash(&body)));
     let _ = writeln!(out, "/* Made by neap: where every tensor lies. */\n#ifndef {guard}\n#define {guard}\n");
+    let _ = writeln!(
+        out,
+        "#ifdef {own}\n#error \"two plans have headers of one name, {base}: write one of them to a file of another name\"\n#endif\n#define {own}\n"
+    );
     let prefix = example.unwrap_or(base);
     let _ = writeln!(
         out,
@@ -46,6 +52,11 @@ pub fn write(modules: &[&Module], name: &str) -> Result<String, Vec<Diagnostic>>
     );
     let _ = writeln!(out, "{ASSERTION}{body}#endif /* {guard} */");
     Ok(out)
+}
+
+/// FNV-1a, the same on every machine.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// What the headers of all plans share.

@@ -329,6 +329,33 @@ fn headers_of_several_models_stand_in_one_translation_unit() {
     }
 }
 
+/// The second of two headers by one name is not passed over in silence; the same header again is.
+#[test]
+fn headers_of_one_name_are_told_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (at, name) in [
+        ("a", "tflm_micro_speech_quantized"),
+        ("b", "tflm_keyword_scrambled_8bit"),
+        ("c", "tflm_micro_speech_quantized"),
+    ] {
+        std::fs::create_dir(folder.path().join(at)).expect("a folder");
+        done(folder.path(), &["plan", &model(name), "--profile=tflm", "-o", &format!("{at}/net.h")]);
+    }
+    let compiled = |second: &str| {
+        let text = format!("#include \"a/net.h\"\n#include \"{second}/net.h\"\nint main(void) {{ return 0; }}\n");
+        std::fs::write(folder.path().join("use.c"), text).expect("written");
+        let output =
+            Command::new("gcc").args(["-Wall", "-Werror", "-o", "use", "use.c"]).current_dir(folder.path()).output();
+        let output = output.unwrap_or_else(|error| panic!("gcc is needed: {error}"));
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for same in ["a", "c"] {
+        assert!(compiled(same).0, "{}", compiled(same).1);
+    }
+    let (done, said) = compiled("b");
+    assert!(!done && said.contains("two plans have headers of one name, NEAP_NET"), "{said}");
+}
+
 /// A tensor without a name is called by its index in the file, in text as well: what is printed and read again is the same.
 #[test]
 fn a_tensor_without_a_name_has_its_number() {
