@@ -2,13 +2,14 @@
 //!
 //! Results and arguments of functions say theirs in `neap.dims`. Arguments of bodies say nothing: what is handed to them has names. In a loop that is
 //! what the loop starts with and what its bodies hand on, through any number of further bodies. Whichever of these an argument holds, its
-//! dimension is one of theirs, so the largest of their bounds holds for it, and one name that all have is its own.
+//! dimension is one of theirs, so the largest of their bounds holds for it, and one name that all have is its own. The same goes for results that come
+//! out of bodies or called functions, where the operation says nothing of them.
 //!
 //! Which operand goes to which argument is read from the embedded tables of op facts.
 
 use crate::attr::Attr;
-use crate::facts::{Facts, Run};
-use crate::module::{Def, Module, ValueId};
+use crate::facts::{Facts, Role, Run};
+use crate::module::{Def, Module, OpId, ValueId};
 use crate::types::{Dim, Type};
 use rustc_hash::FxHashSet;
 
@@ -52,18 +53,98 @@ impl Module {
     /// What a value can be of what operations and callers make: the value itself, or for an argument of a body all that is handed to it. None
     /// where that is not known.
     fn makers(&self, value: ValueId) -> Option<Vec<ValueId>> {
+        self.sources(value, false)
+    }
+
+    /// The same; with `reshaped`, also what comes into results that may have another shape than what is handed to them.
+    pub(crate) fn sources(&self, value: ValueId, reshaped: bool) -> Option<Vec<ValueId>> {
         let (mut makers, mut seen, mut todo) = (Vec::new(), FxHashSet::default(), vec![value]);
         while let Some(value) = todo.pop() {
-            match self.value(value).def() {
-                Def::Arg(block, _) if self.op_name(self.region_op(self.block_region(block))) != "func.func" => {
-                    if seen.insert(value) {
-                        todo.extend(self.bound_to(value)?);
-                    }
-                }
-                _ => makers.push(value),
+            if !seen.insert(value) {
+                continue;
             }
+            if self.is_body_arg(value) {
+                todo.extend(self.bound_to(value)?);
+                continue;
+            }
+            let (said, through) = match self.value(value).def() {
+                Def::Arg(..) => (true, false),
+                Def::Result(op, _) => {
+                    let said = !self.is_unsaid(op, value);
+                    (said, !said || (reshaped && self.reshapes(op)))
+                }
+            };
+            let inner = if through { self.handed_back(value) } else { None };
+            if said || inner.is_none() {
+                makers.push(value);
+            }
+            todo.extend(inner.into_iter().flatten());
         }
         Some(makers)
+    }
+
+    /// Whether a value is an argument of a body: of any block but those of functions.
+    pub(crate) fn is_body_arg(&self, value: ValueId) -> bool {
+        match self.value(value).def() {
+            Def::Arg(block, _) => self.op_name(self.region_op(self.block_region(block))) != "func.func",
+            Def::Result(..) => false,
+        }
+    }
+
+    /// Whether neither the type of a result nor its operation says how large it is.
+    pub(crate) fn is_unsaid(&self, op: OpId, value: ValueId) -> bool {
+        let says = |key: &str| self.attr(op, key).is_some();
+        !says("neap.dims") && !says("neap.bytes") && self.ty_bytes(self.value_ty(value), &mut |_| None).is_err()
+    }
+
+    /// Whether what bodies of an operation hand on may have other shapes than what it goes to.
+    pub(crate) fn reshapes(&self, op: OpId) -> bool {
+        Facts::builtin().get(self.op_name(op)).is_some_and(|row| row.body.reshapes)
+    }
+
+    /// What a result that comes out of bodies or called functions can be. None for other results, and where it is not known.
+    fn handed_back(&self, value: ValueId) -> Option<Vec<ValueId>> {
+        let Def::Result(op, index) = self.value(value).def() else { return None };
+        let index = index as usize;
+        let facts = Facts::builtin();
+        let count = self.data_operand_count(op);
+        let row = facts.of(self.op_name(op), count, self.data_results(op).len());
+        let body = &row.body;
+        // Results of an asynchronous operation are promises.
+        if matches!(body.run, Run::Kernel | Run::None) || row.role == Role::AsyncStart {
+            return None;
+        }
+        let mut found = Vec::new();
+        if body.run == Run::Loop && !body.cond_forwards {
+            // What a loop gathers of every trip is none of what its trips hand on.
+            found.push(self.data_operand(op, body.args.below(count).nth(index)?)?);
+        }
+        let regions = self.op_regions(op).len();
+        let place = if body.cond_forwards { 1 + index } else { body.yield_lead + index };
+        for at in 0..if regions > 0 { regions } else { body.callees.len() } {
+            if (body.cond == Some(at)) == body.cond_forwards {
+                let ends = if regions > 0 { self.ends(op, at) } else { self.ends(self.callee(op, &body.callees[at])?, 0) };
+                for last in &ends {
+                    found.push(self.data_operand(*last, place)?);
+                }
+                if ends.is_empty() {
+                    return None;
+                }
+            }
+        }
+        if found.is_empty() { None } else { Some(found) }
+    }
+
+    /// The function that an attribute names, if it has a body here.
+    pub(crate) fn callee(&self, op: OpId, key: &str) -> Option<OpId> {
+        let name = self.attr(op, key).and_then(|attr| attr.as_symbol().or(attr.as_str()))?;
+        self.symbol(name).filter(|func| self.entry(*func).is_some())
+    }
+
+    /// The last operations of the blocks that leave a region.
+    pub(crate) fn ends(&self, op: OpId, region: usize) -> Vec<OpId> {
+        let lasts = self.region_blocks(op, region).iter().filter_map(|block| self.terminator(*block));
+        lasts.filter(|last| self.successors(*last).is_empty()).collect()
     }
 
     /// What is handed to an argument of a body.

@@ -85,8 +85,30 @@ impl Module {
         }
     }
 
-    /// Bytes of a value: `neap.bytes` where it is given, else the size of the type at the bounds of its named dimensions.
+    /// Bytes of a value: `neap.bytes` where it is given, else the size of the type at the bounds of its named dimensions. An argument of a body is as
+    /// large as the largest that is handed to it, and so is a result that comes out of bodies where its operation says nothing of it or its bodies
+    /// may hand on other shapes.
     pub fn value_bytes(&self, value: ValueId) -> Result<u64, SizeError> {
+        let own = self.own_bytes(value);
+        let handed = match self.value(value).def() {
+            Def::Arg(..) => self.is_body_arg(value),
+            // Bytes that are said to be none are not looked for.
+            Def::Result(op, _) => self.is_unsaid(op, value) || (self.reshapes(op) && own != Ok(0)),
+        };
+        let Some(sources) = (if handed { self.sources(value, true) } else { None }) else { return own };
+        let sizes = sources.iter().filter(|source| **source != value).map(|source| self.own_bytes(*source));
+        match own {
+            // What is handed on without a size is refused by itself.
+            Ok(own) => Ok(sizes.filter_map(Result::ok).fold(own, u64::max)),
+            Err(error) => {
+                let sizes: Result<Vec<u64>, SizeError> = sizes.collect();
+                sizes.ok().and_then(|sizes| sizes.into_iter().max()).ok_or(error)
+            }
+        }
+    }
+
+    /// Bytes of a value by what it says itself.
+    fn own_bytes(&self, value: ValueId) -> Result<u64, SizeError> {
         let (given, index) = match self.value(value).def() {
             Def::Result(op, index) => (self.attr(op, "neap.bytes"), index as usize),
             Def::Arg(block, index) => {

@@ -22,7 +22,8 @@
 //! 14. **State**: `neap.read` gives and `neap.write` takes the type of the variable.
 //! 15. **Region operations** `neap.if`, `neap.while`, `neap.for`: block arguments are bound to operands, bodies yield the results.
 //! 16. **Results out of bodies**: any other operation that the embedded tables know to have bodies has as many as its results need; each takes as
-//!     many values as it is handed, and ends in an operation that hands on as many as there are results.
+//!     many values as it is handed, and ends in an operation that hands on as many as there are results. What bodies and called functions hand on,
+//!     and what they are handed, is at most as large as what it goes to.
 //!
 //! All errors of a module are reported at once. The time is linear in the size of the module but for dominators of regions
 //! with several blocks, where a logarithm comes in.

@@ -189,3 +189,135 @@ func.func @f(%c: i1, %i: index, %x: tensor<4xi8>, %y: tensor<?xi8>, %w: tensor<8
   }) : (tensor<4xi8>) -> tensor<4xi8>
   return
 }
+
+// -----
+
+// What is handed on is at most as large as what it goes to, by what operations and functions say of their results and arguments.
+module attributes {neap.bounds = {M = [1, 100], N = [1, 8]}} {
+  func.func @f(%c: i1, %n: i64, %x: tensor<?xi8> {neap.dims = ["N"]}, %y: tensor<?xi8> {neap.dims = ["M"]}) {
+    // The largest of what is handed on, said or unsaid; a result that says more.
+    %a = "neap.if"(%c, %x, %y) ({
+    ^bb0(%p: tensor<?xi8>, %q: tensor<?xi8>):
+      "neap.yield"(%q) : (tensor<?xi8>) -> ()
+    }, {
+    ^bb0(%p: tensor<?xi8>, %q: tensor<?xi8>):
+      "neap.yield"(%p) : (tensor<?xi8>) -> ()
+    }) {neap.dims = ["M"]} : (i1, tensor<?xi8>, tensor<?xi8>) -> tensor<?xi8>
+    %b = "neap.for"(%n, %y) ({
+    ^bb0(%i: i64, %p: tensor<?xi8>):
+      "neap.yield"(%p) : (tensor<?xi8>) -> ()
+    }) : (i64, tensor<?xi8>) -> tensor<?xi8>
+    %d = "scf.while"(%x) ({
+    ^bb0(%p: tensor<?xi8>):
+      "scf.condition"(%c, %p) : (i1, tensor<?xi8>) -> ()
+    }, {
+    ^bb0(%q: tensor<?xi8>):
+      "scf.yield"(%y) : (tensor<?xi8>) -> ()
+    }) {neap.dims = ["M"]} : (tensor<?xi8>) -> tensor<?xi8>
+    // Bodies of ONNX hand on other shapes; the result is as large as the largest.
+    %e = "onnx.If"(%c) ({
+      "onnx.Yield"(%y) : (tensor<?xi8>) -> ()
+    }, {
+      "onnx.Yield"(%x) : (tensor<?xi8>) -> ()
+    }) {neap.dims = ["N"]} : (i1) -> tensor<?xi8>
+    // Bytes that are said to be none are not looked for.
+    %g = "neap.for"(%n, %y) ({
+    ^bb0(%i: i64, %p: tensor<?xi8>):
+      "neap.yield"(%p) : (tensor<?xi8>) -> ()
+    }) {neap.bytes = array<i64: 0>} : (i64, tensor<?xi8>) -> tensor<?xi8>
+    return
+  }
+}
+
+// -----
+
+module attributes {neap.bounds = {M = [1, 100], N = [1, 8]}} {
+  func.func @f(%c: i1, %n: i64, %x: tensor<?xi8> {neap.dims = ["N"]}, %y: tensor<?xi8> {neap.dims = ["M"]}, %z: !my.t {neap.bytes = array<i64: 64>}) {
+    // The loop may have no trip.
+    // expected-error @below {{`neap.for`: hands %y, up to 100 bytes, to %a of `neap.for`, up to 8 bytes}}
+    %a = "neap.for"(%n, %y) ({
+    ^bb0(%i: i64, %p: tensor<?xi8>):
+      "neap.yield"(%x) : (tensor<?xi8>) -> ()
+    }) {neap.dims = ["N"]} : (i64, tensor<?xi8>) -> tensor<?xi8>
+    %b = "neap.for"(%n, %x) ({
+    ^bb0(%i: i64, %p: tensor<?xi8>):
+      %q = "neap.opaque"(%p) {neap.dims = ["M"]} : (tensor<?xi8>) -> tensor<?xi8>
+      // expected-error @below {{hands %q, up to 100 bytes, to %b of `neap.for`, up to 8 bytes}}
+      "neap.yield"(%q) : (tensor<?xi8>) -> ()
+    }) {neap.dims = ["N"]} : (i64, tensor<?xi8>) -> tensor<?xi8>
+    %d = "neap.if"(%c, %y) ({
+    ^bb0(%p: tensor<?xi8>):
+      // expected-error @below {{hands %p, up to 100 bytes, to %d of `neap.if`, up to 8 bytes}}
+      "neap.yield"(%p) : (tensor<?xi8>) -> ()
+    }, {
+      "neap.yield"(%x) : (tensor<?xi8>) -> ()
+    }) {neap.dims = ["N"]} : (i1, tensor<?xi8>) -> tensor<?xi8>
+    %e = "scf.while"(%y) ({
+    ^bb0(%p: tensor<?xi8>):
+      // expected-error @below {{hands %p, up to 100 bytes, to %e of `scf.while`, up to 8 bytes}}
+      "scf.condition"(%c, %p) : (i1, tensor<?xi8>) -> ()
+    }, {
+    ^bb0(%q: tensor<?xi8>):
+      "scf.yield"(%q) : (tensor<?xi8>) -> ()
+    }) {neap.dims = ["N"]} : (tensor<?xi8>) -> tensor<?xi8>
+    // expected-error @below {{`neap.for`: hands %z, up to 64 bytes, to %g of `neap.for`, up to 32 bytes}}
+    %g = "neap.for"(%n, %z) ({
+    ^bb0(%i: i64, %p: !my.t):
+      // expected-error @below {{hands %p, up to 64 bytes, to %g of `neap.for`, up to 32 bytes}}
+      "neap.yield"(%p) : (!my.t) -> ()
+    }) {neap.bytes = array<i64: 32>} : (i64, !my.t) -> !my.t
+    // A type of known size against a bound.
+    %h = "scf.if"(%c) ({
+      %p = "t.make"() : () -> tensor<64xi8>
+      // expected-error @below {{hands %p, up to 64 bytes, to %h of `scf.if`, up to 8 bytes}}
+      "scf.yield"(%p) : (tensor<64xi8>) -> ()
+    }, {
+      "scf.yield"(%x) : (tensor<?xi8>) -> ()
+    }) {neap.dims = ["N"]} : (i1) -> tensor<?xi8>
+    return
+  }
+}
+
+// -----
+
+module attributes {neap.bounds = {M = [1, 100], N = [1, 8]}} {
+  func.func @main(%n: i64, %y: tensor<?xi8> {neap.dims = ["M"]}) {
+    // expected-error @below {{`neap.call`: hands %y, up to 100 bytes, to %x of `@f`, up to 8 bytes}}
+    %r = "neap.call"(%y) {callee = @f, neap.dims = ["N"]} : (tensor<?xi8>) -> tensor<?xi8>
+    %s = "neap.for"(%n, %y) {body = @trip, neap.dims = ["M"]} : (i64, tensor<?xi8>) -> tensor<?xi8>
+    return
+  }
+  func.func @f(%x: tensor<?xi8> {neap.dims = ["N"]}) -> tensor<?xi8> {
+    %t = "neap.opaque"(%x) {neap.dims = ["M"]} : (tensor<?xi8>) -> tensor<?xi8>
+    // expected-error @below {{hands %t, up to 100 bytes, to %r of `neap.call`, up to 8 bytes}}
+    return %t : tensor<?xi8>
+  }
+  func.func @trip(%i: i64, %p: tensor<?xi8> {neap.dims = ["M"]}) -> tensor<?xi8> {
+    return %p : tensor<?xi8>
+  }
+}
+
+// -----
+
+func.func @f(%i: index, %x: tensor<4xf32>) {
+  %a = "scf.index_switch"(%i) <{cases = array<i64: 1>}> ({
+    "scf.yield"(%x) : (tensor<4xf32>) -> ()
+  }, {
+    "scf.yield"(%x) : (tensor<4xf32>) -> ()
+  }) : (index) -> tensor<4xf32>
+  // expected-error @below {{needs 3 regions, one for each of `cases` and one for all others, has 1}}
+  %b = "scf.index_switch"(%i) <{cases = array<i64: 1, 2>}> ({
+    "scf.yield"(%x) : (tensor<4xf32>) -> ()
+  }) : (index) -> tensor<4xf32>
+  // expected-error @below {{needs 1 region, one for each of `cases` and one for all others, has 2}}
+  "scf.index_switch"(%i) <{cases = array<i64>}> ({
+    "scf.yield"() : () -> ()
+  }, {
+    "scf.yield"() : () -> ()
+  }) : (index) -> ()
+  // expected-error @below {{needs `cases`, a list with a number for each region but the first}}
+  "scf.index_switch"(%i) ({
+    "scf.yield"() : () -> ()
+  }) : (index) -> ()
+  return
+}

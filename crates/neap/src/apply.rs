@@ -37,7 +37,7 @@ pub struct Applied {
 /// Writes flags and profile into a module.
 ///
 /// # Errors
-/// A flag names something that the module does not have.
+/// A flag names something that the module does not have, or bounds a dimension so that what is handed on does not fit into what it goes to.
 pub fn apply(module: &mut Module, flags: &SourceFlags, profile: &Profile, facts: &Facts) -> Result<Applied, Failure> {
     let functions = module.functions();
     let names = Names::of(module);
@@ -83,6 +83,10 @@ pub fn apply(module: &mut Module, flags: &SourceFlags, profile: &Profile, facts:
         }
     }
     let excluded = if flags.exclude_dynamic { dims::exclude(module, &functions) } else { Vec::new() };
+    if !flags.dims.is_empty() {
+        // With bounds, values may be larger than what they go to.
+        crate::drive::valid(module)?;
+    }
     Ok(Applied { excluded })
 }
 

@@ -394,6 +394,10 @@ pub struct Body {
     pub cond_forwards: bool,
     /// How many regions a branch has that has results; any number if not given. Loops have one, or two where one decides.
     pub regions: Option<usize>,
+    /// The attribute with one number per region besides the one that runs in all other cases (`cases` of `scf.index_switch`).
+    pub cases: Option<String>,
+    /// Whether what bodies hand on may have other shapes than what it goes to, from branch to branch and from trip to trip.
+    pub reshapes: bool,
 }
 
 impl Body {
@@ -407,6 +411,8 @@ impl Body {
         cond: None,
         cond_forwards: false,
         regions: None,
+        cases: None,
+        reshapes: false,
     };
 }
 

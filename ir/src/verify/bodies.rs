@@ -1,13 +1,14 @@
 //! Rule 16: results that come out of bodies, for every operation that the embedded tables know. Without it a result would have no bytes
 //! that anybody wrote, and a plan could give it any.
 //!
-//! `neap.if`, `neap.while`, `neap.for` and `neap.fused` have stricter rules of their own (13 and 15). Functions that are called by name are
-//! looked at where they have a body in the module. A last operation that no table knows
+//! `neap.if`, `neap.while`, `neap.for` and `neap.fused` have stricter rules of their own (13 and 15) for how many there are. Functions that are
+//! called by name are looked at where they have a body in the module. A last operation that no table knows
 //! counts as one that ends the body, where something must be handed on.
 
 use super::Verifier;
+use crate::attr::Attr;
 use crate::facts::{Body, Role, Run};
-use crate::module::{BlockId, OpId, ValueId};
+use crate::module::{BlockId, Def, OpId, ValueId};
 use crate::types::Ty;
 
 impl Verifier<'_> {
@@ -18,8 +19,13 @@ impl Verifier<'_> {
         let facts = self.facts.clone();
         let Some(row) = facts.get(name).filter(|row| row.body.run != Run::None) else { return };
         let stricter = matches!(name, "neap.if" | "neap.while" | "neap.for" | "neap.fused" | "neap.call" | "func.call");
+        if row.body.run == Run::Kernel {
+            return;
+        }
         // Results of an asynchronous operation are not what its body yields, but promises of it.
-        if stricter || row.body.run == Run::Kernel || row.role == Role::AsyncStart {
+        let promises = row.role == Role::AsyncStart;
+        self.fitting(op, &row.body, promises);
+        if stricter || promises {
             return;
         }
         let numbers = Numbers {
@@ -44,6 +50,21 @@ impl Verifier<'_> {
 
     fn region_count(&mut self, op: OpId, body: &Body, numbers: Numbers) {
         let found = self.module.op_regions(op).len();
+        if let Some(key) = &body.cases {
+            let cases = self.module.attr(op, key).and_then(Attr::as_i64s);
+            match cases.map(|cases| 1 + cases.len()) {
+                Some(wanted) if wanted == found => {}
+                Some(wanted) => {
+                    let wanted = counted(wanted, "region");
+                    let message = format!("needs {wanted}, one for each of `{key}` and one for all others, has {found}");
+                    self.error(op, message);
+                }
+                None => {
+                    self.error(op, format!("needs `{key}`, a list with a number for each region but the first"));
+                }
+            }
+            return;
+        }
         let (least, most) = match body.run {
             Run::Loop => (1 + usize::from(body.cond.is_some()), 1 + usize::from(body.cond.is_some())),
             Run::Once => (1, 1),
@@ -130,11 +151,10 @@ impl Verifier<'_> {
         }
     }
 
-    /// What is handed on has as many bytes as what it goes to, where both are known: nobody converts it on the way. Bodies of ONNX may hand on other
-    /// shapes than their operations have, from branch to branch and from trip to trip.
+    /// What is handed on has as many bytes as what it goes to, where both are known: nobody converts it on the way.
     fn sizes(&mut self, op: OpId, body: &Body, region: usize, entry: BlockId) {
         let module = self.module;
-        if module.op_name(op).starts_with("onnx.") {
+        if body.reshapes {
             return;
         }
         let decides = body.cond == Some(region);
@@ -176,6 +196,80 @@ impl Verifier<'_> {
         {
             let (from, to) = (self.value_name(from), self.value_name(to));
             self.error(op, format!("hands {from}, {own} bytes, to {to}, {place} bytes"));
+        }
+    }
+
+    /// What is handed on fits into what it goes to, by what operations and functions say of their results and arguments: at the bounds of named
+    /// dimensions, and with the bytes that are given. A plan would be too small otherwise. Arguments of bodies say nothing and are as large as
+    /// what is handed to them.
+    fn fitting(&mut self, op: OpId, body: &Body, promises: bool) {
+        let module = self.module;
+        if body.reshapes {
+            return;
+        }
+        let operands: Vec<ValueId> = module.data_operands(op).collect();
+        let bound: Vec<ValueId> = body.args.below(operands.len()).map(|at| operands[at]).collect();
+        let results = if promises { &[] } else { module.data_results(op) };
+        let looped = body.run == Run::Loop;
+        // What a loop gathers of every trip is larger than what one trip hands on.
+        let results = if looped && !body.cond_forwards { &results[..bound.len().min(results.len())] } else { results };
+        if looped && !body.cond_forwards {
+            // There may be no trip.
+            self.fit(op, op, &bound, results);
+        }
+        let here = module.op_regions(op).len();
+        let named = if here == 0 { body.callees.len() } else { 0 };
+        let funcs: Vec<Option<OpId>> = (0..named).map(|at| module.callee(op, &body.callees[at])).collect();
+        let takes = |func: OpId| module.func_args(func).get(body.lead..).unwrap_or(&[]);
+        for func in funcs.iter().flatten() {
+            self.fit(op, op, &bound, takes(*func));
+        }
+        for at in 0..here.max(named) {
+            let decides = body.cond == Some(at);
+            let ends = match funcs.get(at) {
+                Some(Some(func)) => module.ends(*func, 0),
+                Some(None) => Vec::new(),
+                None => module.ends(op, at),
+            };
+            let lead = if decides { 1 } else { body.yield_lead };
+            for last in ends {
+                let handed: Vec<ValueId> = module.data_operands(last).skip(lead).collect();
+                if decides == body.cond_forwards {
+                    self.fit(op, last, &handed, results);
+                }
+                // The next trip.
+                for func in funcs.iter().flatten().filter(|_| looped && !decides) {
+                    self.fit(op, last, &handed, takes(*func));
+                }
+            }
+        }
+    }
+
+    /// Reports values that are larger than what they go to, at the operation that hands them on.
+    fn fit(&mut self, around: OpId, op: OpId, handed: &[ValueId], places: &[ValueId]) {
+        let module = self.module;
+        for (from, to) in handed.iter().zip(places) {
+            let (Ok(own), Ok(place)) = (module.value_bytes(*from), module.value_bytes(*to)) else { continue };
+            let known = |value: ValueId| module.ty_bytes(module.value_ty(value), &mut |_| None) == module.value_bytes(value);
+            // Bytes that are said to be none are not looked for; around regions, two types of known size are compared as such.
+            if own <= place || place == 0 || (!module.op_regions(around).is_empty() && known(*from) && known(*to)) {
+                continue;
+            }
+            let (at, whose) = match module.value(*to).def() {
+                Def::Result(op, _) => (op, module.op_name(op).to_owned()),
+                Def::Arg(block, _) => {
+                    let func = module.region_op(module.block_region(block));
+                    (func, format!("@{}", module.sym_name(func).unwrap_or_default()))
+                }
+            };
+            let [from, to] = [*from, *to].map(|value| self.value_name(value));
+            let (place_span, message) = (module.op(at).span, format!("{to} holds up to {place} bytes by what is said here"));
+            let what = format!("hands {from}, up to {own} bytes, to {to} of `{whose}`, up to {place} bytes");
+            let error = self.error(op, what);
+            if at != op {
+                error.related.push((place_span, message));
+            }
+            error.help = Some("name the larger dimension in `neap.dims`, or give the bytes in `neap.bytes`".to_owned());
         }
     }
 

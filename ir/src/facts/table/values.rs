@@ -212,8 +212,21 @@ pub(super) fn body(value: &Value<'_>) -> Result<Body, Failure> {
             "cond" => body.cond = Some(count(value)?),
             "cond_forwards" => body.cond_forwards = boolean(value)?,
             "regions" => body.regions = Some(count(value)?),
+            "cases" => body.cases = Some(string(value)?.to_owned()),
+            "reshapes" => body.reshapes = boolean(value)?,
             _ => {
-                let known = ["run", "callees", "args", "lead", "yield_lead", "cond", "cond_forwards", "regions"];
+                let known = [
+                    "run",
+                    "callees",
+                    "args",
+                    "lead",
+                    "yield_lead",
+                    "cond",
+                    "cond_forwards",
+                    "regions",
+                    "cases",
+                    "reshapes",
+                ];
                 return unknown_key(key, &known);
             }
         }
