@@ -123,7 +123,8 @@ impl Module {
         let place = if body.cond_forwards { 1 + index } else { body.yield_lead + index };
         for at in 0..if regions > 0 { regions } else { body.callees.len() } {
             if (body.cond == Some(at)) == body.cond_forwards {
-                let ends = if regions > 0 { self.ends(op, at) } else { self.ends(self.callee(op, &body.callees[at])?, 0) };
+                let ends =
+                    if regions > 0 { self.ends(op, at) } else { self.ends(self.callee(op, &body.callees[at])?, 0) };
                 for last in &ends {
                     found.push(self.data_operand(*last, place)?);
                 }

@@ -56,7 +56,8 @@ impl Verifier<'_> {
                 Some(wanted) if wanted == found => {}
                 Some(wanted) => {
                     let wanted = counted(wanted, "region");
-                    let message = format!("needs {wanted}, one for each of `{key}` and one for all others, has {found}");
+                    let message =
+                        format!("needs {wanted}, one for each of `{key}` and one for all others, has {found}");
                     self.error(op, message);
                 }
                 None => {
@@ -250,7 +251,8 @@ impl Verifier<'_> {
         let module = self.module;
         for (from, to) in handed.iter().zip(places) {
             let (Ok(own), Ok(place)) = (module.value_bytes(*from), module.value_bytes(*to)) else { continue };
-            let known = |value: ValueId| module.ty_bytes(module.value_ty(value), &mut |_| None) == module.value_bytes(value);
+            let known =
+                |value: ValueId| module.ty_bytes(module.value_ty(value), &mut |_| None) == module.value_bytes(value);
             // Bytes that are said to be none are not looked for; around regions, two types of known size are compared as such.
             if own <= place || place == 0 || (!module.op_regions(around).is_empty() && known(*from) && known(*to)) {
                 continue;
@@ -263,7 +265,8 @@ impl Verifier<'_> {
                 }
             };
             let [from, to] = [*from, *to].map(|value| self.value_name(value));
-            let (place_span, message) = (module.op(at).span, format!("{to} holds up to {place} bytes by what is said here"));
+            let (place_span, message) =
+                (module.op(at).span, format!("{to} holds up to {place} bytes by what is said here"));
             let what = format!("hands {from}, up to {own} bytes, to {to} of `{whose}`, up to {place} bytes");
             let error = self.error(op, what);
             if at != op {
