@@ -30,7 +30,7 @@ fn two_from(bytes: i32) -> Vec<u8> {
     };
     let other = G {
         name: "other",
-        tensors: vec![T("u0", vec![64], 9, 0), T("u1", vec![64], 9, 0)],
+        tensors: vec![T("u0", vec![bytes], 9, 0), T("u1", vec![64], 9, 0)],
         inputs: vec![0],
         outputs: vec![1],
         operators: vec![O(101, vec![0], vec![1], Opt::None)],
@@ -70,7 +70,11 @@ fn a_plan_with_other_sizes_than_the_file_is_refused() {
     let larger = two_from(2112);
     let source = read_tflite(&larger).expect("a good file");
     let errors = write(&larger, &source, &plan, OFFSETS).expect_err("it has other sizes");
-    assert_eq!(said(errors), "subgraph 0, tensor 0 `t0`: it has 2112 bytes in the file, 64 in the plan");
+    let each = ["subgraph 0, tensor 0 `t0`", "subgraph 1, tensor 0 `u0`"];
+    assert_eq!(
+        said(errors),
+        each.map(|tensor| format!("{tensor}: it has 2112 bytes in the file, 64 in the plan")).join("\n")
+    );
 }
 
 /// The integers that a file holds, found by their first ones.
