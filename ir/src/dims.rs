@@ -117,7 +117,7 @@ impl Module {
         let mut found = Vec::new();
         if body.run == Run::Loop && !body.cond_forwards {
             // What a loop gathers of every trip is none of what its trips hand on.
-            found.push(self.data_operand(op, body.args.below(count).nth(index)?)?);
+            found.push(self.data_operand(op, body.args.nth_below(count, index)?)?);
         }
         let regions = self.op_regions(op).len();
         let place = if body.cond_forwards { 1 + index } else { body.yield_lead + index };
@@ -165,7 +165,7 @@ impl Module {
         if body.cond_forwards && !decides {
             return Some(vec![given(body.cond?, 1 + place)?]);
         }
-        let mut found = vec![self.data_operand(op, body.args.below(count).nth(place)?)?];
+        let mut found = vec![self.data_operand(op, body.args.nth_below(count, place)?)?];
         match body.run {
             Run::Loop => {
                 let trips = (0..regions).filter(|at| Some(*at) != body.cond);

@@ -91,7 +91,11 @@ impl Module {
     pub fn value_bytes(&self, value: ValueId) -> Result<u64, SizeError> {
         let own = self.own_bytes(value);
         let handed = match self.value(value).def() {
-            Def::Arg(..) => self.is_body_arg(value),
+            // Types that are handed on as such are alike.
+            Def::Arg(block, _) => {
+                let around = self.region_op(self.block_region(block));
+                self.is_body_arg(value) && (own.is_err() || self.says_sizes() || self.reshapes(around))
+            }
             // Bytes that are said to be none are not looked for.
             Def::Result(op, _) => self.is_unsaid(op, value) || (self.reshapes(op) && own != Ok(0)),
         };
@@ -105,6 +109,11 @@ impl Module {
                 sizes.ok().and_then(|sizes| sizes.into_iter().max()).ok_or(error)
             }
         }
+    }
+
+    /// Whether any size may be another than that of a type as it stands.
+    fn says_sizes(&self) -> bool {
+        ["neap.bytes", "neap.bounds"].iter().any(|key| self.names().get(key).is_some())
     }
 
     /// Bytes of a value by what it says itself.

@@ -236,6 +236,15 @@ impl Indices {
     pub fn below(&self, count: usize) -> impl Iterator<Item = usize> + '_ {
         (0..count).filter(|&index| self.contains(index))
     }
+
+    /// The one at `place` of the positions below `count`.
+    #[must_use]
+    pub fn nth_below(&self, count: usize, place: usize) -> Option<usize> {
+        match &self.0[..] {
+            [range] => range.start.checked_add(place).filter(|at| *at < range.end.min(count)),
+            _ => self.below(count).nth(place),
+        }
+    }
 }
 
 /// Permission for a result to overwrite an operand.

@@ -178,7 +178,7 @@ impl<'a> Resolve<'a> {
         let body = &self.of(op).body;
         let place = index.checked_sub(body.lead)?;
         let count = self.module.data_operand_count(op);
-        let operand = body.args.below(count).nth(place)?;
+        let operand = body.args.nth_below(count, place)?;
         self.module.data_operand(op, operand)
     }
 }
