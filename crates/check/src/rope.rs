@@ -107,7 +107,7 @@ impl Seg {
     /// Consecutive runs it is made of, before neighbours are joined.
     fn runs(&self) -> Bits {
         match self.levels.last() {
-            Some(last) if last.stride == 1 => self.len() / last.count,
+            Some(last) if last.stride == 1 && last.count > 0 => self.len() / last.count,
             _ => self.len(),
         }
     }
